@@ -1,0 +1,117 @@
+package rules
+
+import (
+	"math/bits"
+
+	"vtrain/vec"
+)
+
+// Tables are a configuration's derived constants: all that a kernel looks up
+// instead of computing. They are shared and never change.
+type Tables struct {
+	Config
+	MaskWords int // uint64 words of a row of legal actions
+
+	colorOf, rankOf []uint8 // [T]
+	scoreOf         []int32 // [2^(wagers+ranks)] points of an expedition, by its set
+	fullSet         uint16  // all cards of a colour
+	wagerSet        uint16  // all wagers of a colour
+	firstRank       int     // the rank that pile code 0 stands for
+}
+
+// NewTables derives the tables of a configuration; it panics on an invalid one.
+func NewTables(cfg Config) *Tables {
+	if err := cfg.Validate(); err != nil {
+		panic(err)
+	}
+	t := &Tables{
+		Config:    cfg,
+		MaskWords: vec.MaskWords(cfg.Actions()),
+		colorOf:   make([]uint8, cfg.Types()),
+		rankOf:    make([]uint8, cfg.Types()),
+		scoreOf:   make([]int32, 1<<cfg.PerColor()),
+		fullSet:   uint16(1<<cfg.PerColor() - 1),
+		wagerSet:  uint16(1<<cfg.Wagers - 1),
+	}
+	if cfg.Wagers == 0 {
+		t.firstRank = 1
+	}
+	for x := range cfg.Types() {
+		t.colorOf[x] = uint8(cfg.Color(Card(x)))
+		t.rankOf[x] = uint8(cfg.Rank(Card(x)))
+	}
+	for set := range t.scoreOf {
+		s := uint16(set)
+		t.scoreOf[set] = int32(cfg.Score(t.WagerCount(s), t.FaceSum(s), bits.OnesCount16(s)))
+	}
+	return t
+}
+
+// Has reports whether a set holds a card of a rank; any wager for rank 0.
+func (t *Tables) Has(set uint16, rank int) bool { return t.typeBits(set)>>rank&1 != 0 }
+
+// WagerCount returns the wagers of a set.
+func (t *Tables) WagerCount(set uint16) int { return bits.OnesCount16(set & t.wagerSet) }
+
+// Numbers returns a set's number cards: bit r-1 is rank r.
+func (t *Tables) Numbers(set uint16) uint16 { return set >> t.Wagers }
+
+// TopRank returns the highest number's rank in a set, 0 if it has none.
+func (t *Tables) TopRank(set uint16) int { return bits.Len16(set >> t.Wagers) }
+
+// FaceSum returns the sum of a set's faces.
+func (t *Tables) FaceSum(set uint16) int {
+	sum := 0
+	for n := t.Numbers(set); n != 0; n &= n - 1 {
+		sum += t.Face(bits.TrailingZeros16(n) + 1)
+	}
+	return sum
+}
+
+// SetScore returns the points of an expedition with these cards.
+func (t *Tables) SetScore(set uint16) int32 { return t.scoreOf[set] }
+
+// FullSet returns the set of all cards of a colour.
+func (t *Tables) FullSet() uint16 { return t.fullSet }
+
+// Fits returns the cards of a hand of one colour that an expedition can take.
+func (t *Tables) Fits(hand, exp uint16) uint16 { return hand & t.fits(exp) }
+
+// fits returns all cards above an expedition's highest number: every card,
+// wagers too, while it has none.
+func (t *Tables) fits(exp uint16) uint16 {
+	return ^uint16(0) << bits.Len16(exp&^t.wagerSet)
+}
+
+// typeBits returns the card types of a set: bit r for rank r, wagers once.
+func (t *Tables) typeBits(set uint16) uint64 {
+	types := uint64(set>>t.Wagers) << 1
+	if set&t.wagerSet != 0 {
+		types |= 1
+	}
+	return types
+}
+
+// setBit returns the bit that adding a card of a rank sets: the next one of
+// the thermometer for a wager.
+func (t *Tables) setBit(set uint16, rank int) uint16 {
+	if rank == 0 {
+		return set&t.wagerSet + 1
+	}
+	return 1 << (t.Wagers + rank - 1)
+}
+
+// topBit returns the bit that removing a card of a rank clears: the highest
+// one of the thermometer for a wager, none where there is no wager.
+func (t *Tables) topBit(set uint16, rank int) uint16 {
+	if rank == 0 {
+		return (set&t.wagerSet + 1) >> 1
+	}
+	return 1 << (t.Wagers + rank - 1)
+}
+
+// pileCode returns the 4 bits that stand for a rank in a pile. Ranks 0..15 fit
+// as they are; without wagers there may be ranks 1..16, which start at 0.
+func (t *Tables) pileCode(rank int) uint64 { return uint64(rank - t.firstRank) }
+
+func (t *Tables) pileRank(code uint64) int { return int(code) + t.firstRank }

@@ -1,0 +1,182 @@
+package vec
+
+import "gorgonia.org/tensor"
+
+// A Column is one field of many rows: Data is [B,W], row-major, so that a row
+// is contiguous and copying it touches one or two cache lines.
+// docs/decisions/0001-row-major-columns.md has the measurement behind it.
+type Column[T Element] struct {
+	Data []T // [B,W]
+	W    int // values a row
+}
+
+// Element is what a column may hold.
+type Element interface {
+	~uint8 | ~int8 | ~uint16 | ~int16 | ~uint32 | ~int32 | ~uint64 | ~int64 | ~float32 | ~float64
+}
+
+// Row returns row b. It shares the column's memory.
+func (c *Column[T]) Row(b int32) []T {
+	i := int(b) * c.W
+	return c.Data[i : i+c.W : i+c.W]
+}
+
+// Tensor returns the column as a tensor of shape [B,W], or [B] where W is 1.
+// It shares the column's memory, and stays valid until the arena grows. The
+// element type must be one of Go's own, not a named one.
+func (c *Column[T]) Tensor() *tensor.Dense {
+	rows := len(c.Data) / c.W
+	shape := tensor.WithShape(rows, c.W)
+	if c.W == 1 {
+		shape = tensor.WithShape(rows)
+	}
+	return tensor.New(shape, tensor.WithBacking(c.Data))
+}
+
+func (c *Column[T]) resize(rows int) {
+	n := rows * c.W
+	if n <= cap(c.Data) {
+		c.Data = c.Data[:n]
+		return
+	}
+	grown := make([]T, n, max(n, 2*cap(c.Data)))
+	copy(grown, c.Data)
+	c.Data = grown
+}
+
+func (c *Column[T]) bytes() int {
+	var zero T
+	return c.W * sizeOf(zero)
+}
+
+func sizeOf(v any) int {
+	switch v.(type) {
+	case uint8, int8:
+		return 1
+	case uint16, int16:
+		return 2
+	case uint64, int64, float64:
+		return 8
+	}
+	return 4
+}
+
+func (c *Column[T]) copyRows(at []int32, from column, rows []int32) {
+	src, ok := from.(*Column[T])
+	if !ok || src.W != c.W {
+		panic(badColumn)
+	}
+	if c.W == 1 {
+		copyScalars(c.Data, at, src.Data, rows)
+		return
+	}
+	for i, r := range rows {
+		to := int32(i)
+		if at != nil {
+			to = at[i]
+		}
+		copy(c.Row(to), src.Row(r))
+	}
+}
+
+func copyScalars[T Element](dst []T, at []int32, src []T, rows []int32) {
+	if at == nil {
+		for i, r := range rows {
+			dst[i] = src[r]
+		}
+		return
+	}
+	for i, r := range rows {
+		dst[at[i]] = src[r]
+	}
+}
+
+// column is a Column of any element type.
+type column interface {
+	resize(rows int)
+	bytes() int
+	copyRows(at []int32, from column, rows []int32)
+}
+
+// An Arena keeps columns of equal length. Its memory only ever grows: shrinking
+// the rows and growing them again allocates nothing.
+type Arena struct {
+	rows    int
+	columns []column
+}
+
+// Attach adds a column of width w to the arena. The column must outlive it and
+// may not be copied.
+func Attach[T Element](a *Arena, c *Column[T], w int) {
+	c.W = w
+	c.resize(a.rows)
+	a.columns = append(a.columns, c)
+}
+
+// Rows returns B, the number of rows.
+func (a *Arena) Rows() int { return a.rows }
+
+// RowBytes returns the size of one row over all columns.
+func (a *Arena) RowBytes() int {
+	n := 0
+	for _, c := range a.columns {
+		n += c.bytes()
+	}
+	return n
+}
+
+// Resize sets the number of rows. Rows up to the smaller of the two lengths
+// keep their values; new ones hold anything.
+func (a *Arena) Resize(rows int) {
+	a.rows = rows
+	for _, c := range a.columns {
+		c.resize(rows)
+	}
+}
+
+// Gather makes the arena hold copies of src's rows, in the order given.
+func (a *Arena) Gather(src *Arena, rows []int32) {
+	a.Resize(len(rows))
+	a.copyRows(nil, src, rows)
+}
+
+// Scatter overwrites row at[i] with row rows[i] of src, for every i.
+func (a *Arena) Scatter(at []int32, src *Arena, rows []int32) {
+	if len(at) != len(rows) {
+		panic(badLength)
+	}
+	a.copyRows(at, src, rows)
+}
+
+func (a *Arena) copyRows(at []int32, src *Arena, rows []int32) {
+	if len(a.columns) != len(src.columns) {
+		panic(badColumn)
+	}
+	for i, c := range a.columns {
+		c.copyRows(at, src.columns[i], rows)
+	}
+}
+
+// AllRows returns dst as the index vector 0, 1, … n-1, reusing its memory.
+func AllRows(dst []int32, n int) []int32 {
+	dst = dst[:0]
+	for i := range n {
+		dst = append(dst, int32(i))
+	}
+	return dst
+}
+
+// Keep returns the rows for which flag is equal to value, in dst's memory,
+// which may be that of rows: the way a live set shrinks.
+func Keep(dst, rows []int32, flag []uint8, value uint8) []int32 {
+	if Invariants && len(rows) > 0 && int(rows[len(rows)-1]) >= len(flag) {
+		panic(badRow)
+	}
+	dst = dst[:0]
+	for _, r := range rows {
+		if flag[r] == value {
+			dst = append(dst, r)
+		}
+	}
+	return dst
+}
