@@ -32,7 +32,7 @@ type Game struct {
 
 	deck     []Card // fixed order: the top card last; otherwise the cards left, ascending
 	shuffled bool   // deck is an order, not a set
-	key      uint64 // the game's random streams, when deck is a set
+	key      uint64 // the game's random streams
 
 	plies   int // plies made
 	done    bool
@@ -52,12 +52,14 @@ func NewGame(cfg Config, seed, id uint64) *Game {
 }
 
 // NewGameFrom deals from a given order of the whole pack, the last card on
-// top: hand by hand, player 0 first.
-func NewGameFrom(cfg Config, deck []Card) (*Game, error) {
+// top: hand by hand, player 0 first. Seed and id name the game's streams, for
+// players that use them.
+func NewGameFrom(cfg Config, deck []Card, seed, id uint64) (*Game, error) {
 	if err := cfg.CheckDeck(deck); err != nil {
 		return nil, err
 	}
-	g := newGame(cfg, 0)
+	g := newGame(cfg, id)
+	g.key = vec.Key(seed, id)
 	g.deck = slices.Clone(deck)
 	g.shuffled = true
 	g.deal(func() Card { return g.takeAt(len(g.deck) - 1) })
@@ -127,10 +129,10 @@ func remove(cards []Card, x Card) ([]Card, bool) {
 // Config returns the variant being played.
 func (g *Game) Config() Config { return g.cfg }
 
-// ID returns the number of a randomly dealt game, 0 for a given deck.
+// ID returns the number of the game.
 func (g *Game) ID() uint64 { return g.id }
 
-// Key returns the key of the game's random streams, 0 for a given deck.
+// Key returns the key of the game's random streams.
 func (g *Game) Key() uint64 { return g.key }
 
 // Plies returns the plies made so far.

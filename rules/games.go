@@ -37,8 +37,9 @@ type Games struct {
 	Finish  vec.Column[uint8]  // [B] 1 once the game has ended
 	Made    vec.Column[uint32] // [B] plies made
 	Keys    vec.Column[uint64] // [B] key of the game's random streams
-	Order   vec.Column[uint8]  // [B,N] card types, top last; W is 0 for a deck without order
+	Order   vec.Column[uint8]  // [B,N] card types, top last; only in batches with given decks
 
+	ordered bool // decks are given, not drawn at random
 	pool    *vec.Pool
 	args    kernelArgs
 	kernels struct{ deal, legal, step, score func(lo, hi int) }
@@ -64,18 +65,18 @@ const grain = 512
 
 // NewGames returns an empty batch of randomly dealt games. It panics on an
 // invalid configuration. A nil pool means the calling goroutine only.
-func NewGames(cfg Config, pool *vec.Pool) *Games { return newGames(NewTables(cfg), pool, 0) }
+func NewGames(cfg Config, pool *vec.Pool) *Games { return newGames(NewTables(cfg), pool, false) }
 
 // NewOrderedGames returns an empty batch of games with given decks.
 func NewOrderedGames(cfg Config, pool *vec.Pool) *Games {
-	return newGames(NewTables(cfg), pool, cfg.DeckSize())
+	return newGames(NewTables(cfg), pool, true)
 }
 
 // New returns an empty batch of the same kind on the same pool.
-func (g *Games) New() *Games { return newGames(g.Tables, g.pool, g.Order.W) }
+func (g *Games) New() *Games { return newGames(g.Tables, g.pool, g.ordered) }
 
-func newGames(t *Tables, pool *vec.Pool, order int) *Games {
-	g := &Games{Tables: t, pool: pool}
+func newGames(t *Tables, pool *vec.Pool, ordered bool) *Games {
+	g := &Games{Tables: t, pool: pool, ordered: ordered}
 	c := t.Colors
 	vec.Attach(&g.Arena, &g.Hand, 2*c)
 	vec.Attach(&g.Arena, &g.Exp, 2*c)
@@ -88,8 +89,8 @@ func newGames(t *Tables, pool *vec.Pool, order int) *Games {
 	vec.Attach(&g.Arena, &g.Finish, 1)
 	vec.Attach(&g.Arena, &g.Made, 1)
 	vec.Attach(&g.Arena, &g.Keys, 1)
-	if order > 0 {
-		vec.Attach(&g.Arena, &g.Order, order)
+	if ordered {
+		vec.Attach(&g.Arena, &g.Order, t.DeckSize())
 	}
 	g.kernels.deal = g.dealRange
 	g.kernels.legal = g.legalRange
@@ -153,7 +154,7 @@ func (g *Games) PileSet(b int32, color int) uint16 {
 // Deal replaces the batch by n random games: numbers first, first+1, … of
 // those that seed stands for. Game number k is NewGame(cfg, seed, k).
 func (g *Games) Deal(n int, seed, first uint64) {
-	if g.Order.W > 0 {
+	if g.ordered {
 		panic("rules: Deal of a batch with given decks")
 	}
 	g.Resize(n)
@@ -161,10 +162,11 @@ func (g *Games) Deal(n int, seed, first uint64) {
 	g.pool.Run(n, grain, g.kernels.deal)
 }
 
-// DealFrom replaces the batch by one game for each deck, in NewGameFrom's
-// format; the games' ids count from 0. Decks must pass Config.CheckDeck.
-func (g *Games) DealFrom(decks [][]Card) {
-	if g.Order.W != g.DeckSize() {
+// DealFrom replaces the batch by one game for each deck, numbers first,
+// first+1, …: game k is NewGameFrom(cfg, decks[k-first], seed, k). Decks must
+// pass Config.CheckDeck.
+func (g *Games) DealFrom(decks [][]Card, seed, first uint64) {
+	if !g.ordered {
 		panic("rules: DealFrom of a batch without given decks")
 	}
 	for _, deck := range decks {
@@ -173,17 +175,18 @@ func (g *Games) DealFrom(decks [][]Card) {
 		}
 	}
 	g.Resize(len(decks))
-	g.args = kernelArgs{decks: decks}
+	g.args = kernelArgs{decks: decks, seed: seed, first: first}
 	g.pool.Run(len(decks), grain, g.kernels.deal)
 }
 
 func (g *Games) dealRange(lo, hi int) {
 	for b := lo; b < hi; b++ {
 		g.clear(int32(b))
-		if g.args.decks != nil {
+		g.Keys.Data[b] = vec.Key(g.args.seed, g.args.first+uint64(b))
+		if g.ordered {
 			g.dealOrdered(int32(b), g.args.decks[b])
 		} else {
-			g.dealRandom(int32(b), vec.Key(g.args.seed, g.args.first+uint64(b)))
+			g.dealRandom(int32(b))
 		}
 	}
 }
@@ -197,16 +200,14 @@ func (g *Games) clear(b int32) {
 	for c := range g.Deck.Row(b) {
 		g.Deck.Row(b)[c] = g.fullSet
 	}
-	g.Keys.Data[b] = 0
 	g.DeckLen.Data[b] = uint8(g.Cards())
 	g.Pending.Data[b] = NoPending
 	g.Finish.Data[b] = 0
 	g.Made.Data[b] = 0
 }
 
-func (g *Games) dealRandom(b int32, key uint64) {
-	g.Keys.Data[b] = key
-	stream := vec.At(key, 0)
+func (g *Games) dealRandom(b int32) {
+	stream := vec.At(g.Keys.Data[b], 0)
 	left := g.Cards()
 	for range g.Config.Hand {
 		for p := range 2 {
@@ -430,7 +431,7 @@ func (g *Games) stepDraw(b int32, player int, a int32, made uint32) {
 }
 
 func (g *Games) drawDeck(b int32, player, left int, made uint32) {
-	if g.Order.W > 0 {
+	if g.ordered {
 		g.drawCard(b, player, Card(g.Order.Row(b)[left-1]))
 		return
 	}
