@@ -35,8 +35,11 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	if e.Tensor != "" {
+	switch {
+	case e.Tensor != "":
 		return fmt.Sprintf("nets: gradient of %s %s", e.Tensor, e.What)
+	case e.Row < 0:
+		return "nets: batch: " + e.What
 	}
 	return fmt.Sprintf("nets: row %d: %s", e.Row, e.What)
 }

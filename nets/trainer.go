@@ -1,7 +1,6 @@
 package nets
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -161,8 +160,11 @@ func (t *trainer) Step(x []float32, rows int, loss Loss) (StepInfo, error) {
 		return StepInfo{Loss: sum}, err
 	}
 	norm, clipped, err := t.adam.step(t.grad.flat)
-	if r := t.badInput(x, rows); err != nil && r >= 0 {
-		err = &InvalidError{Row: r, What: "input is not finite"}
+	if err != nil {
+		// Infinite inputs can hide behind units that are off, up to here.
+		if r := t.badInput(x, rows); r >= 0 {
+			err = &InvalidError{Row: r, What: "input is not finite"}
+		}
 	}
 	return StepInfo{sum, norm, clipped}, err
 }
@@ -201,7 +203,7 @@ func (t *trainer) gradient(dst Params, x []float32, rows int, loss Loss) (float6
 	case bad >= 0:
 		return sum, &InvalidError{Row: bad, What: "output, loss or its gradient is not finite"}
 	case !isFinite(sum):
-		return sum, errors.New("nets: the sum of the loss is not finite")
+		return sum, &InvalidError{Row: -1, What: "loss is not finite"}
 	}
 	return sum, nil
 }

@@ -116,6 +116,9 @@ func (c Config) Cards() int { return c.Colors * c.PerColor() }
 // DeckSize returns the cards left in the deck after the deal.
 func (c Config) DeckSize() int { return c.Cards() - 2*c.Hand }
 
+// MaxLegal returns the most actions that can be legal at once.
+func (c Config) MaxLegal() int { return max(2*min(c.Hand, c.Types()), 1+c.Colors) }
+
 // Types returns T, the number of card types.
 func (c Config) Types() int { return c.Colors * (c.Ranks + 1) }
 

@@ -78,19 +78,19 @@ func (g *Games) New() *Games { return newGames(g.Tables, g.pool, g.ordered) }
 func newGames(t *Tables, pool *vec.Pool, ordered bool) *Games {
 	g := &Games{Tables: t, pool: pool, ordered: ordered}
 	c := t.Colors
-	vec.Attach(&g.Arena, &g.Hand, 2*c)
-	vec.Attach(&g.Arena, &g.Exp, 2*c)
-	vec.Attach(&g.Arena, &g.Known, 2*c)
-	vec.Attach(&g.Arena, &g.Deck, c)
-	vec.Attach(&g.Arena, &g.Pile, c)
-	vec.Attach(&g.Arena, &g.PileLen, c)
-	vec.Attach(&g.Arena, &g.DeckLen, 1)
-	vec.Attach(&g.Arena, &g.Pending, 1)
-	vec.Attach(&g.Arena, &g.Finish, 1)
-	vec.Attach(&g.Arena, &g.Made, 1)
-	vec.Attach(&g.Arena, &g.Keys, 1)
+	vec.Attach(&g.Arena, "hand", &g.Hand, 2*c)
+	vec.Attach(&g.Arena, "exp", &g.Exp, 2*c)
+	vec.Attach(&g.Arena, "known", &g.Known, 2*c)
+	vec.Attach(&g.Arena, "deck", &g.Deck, c)
+	vec.Attach(&g.Arena, "pile", &g.Pile, c)
+	vec.Attach(&g.Arena, "pile_len", &g.PileLen, c)
+	vec.Attach(&g.Arena, "deck_len", &g.DeckLen, 1)
+	vec.Attach(&g.Arena, "pending", &g.Pending, 1)
+	vec.Attach(&g.Arena, "finish", &g.Finish, 1)
+	vec.Attach(&g.Arena, "made", &g.Made, 1)
+	vec.Attach(&g.Arena, "keys", &g.Keys, 1)
 	if ordered {
-		vec.Attach(&g.Arena, &g.Order, t.DeckSize())
+		vec.Attach(&g.Arena, "order", &g.Order, t.DeckSize())
 	}
 	g.kernels.deal = g.dealRange
 	g.kernels.legal = g.legalRange
@@ -98,6 +98,10 @@ func newGames(t *Tables, pool *vec.Pool, ordered bool) *Games {
 	g.kernels.score = g.scoreRange
 	return g
 }
+
+// Pool returns the pool that the batch's kernels run on, nil for the calling
+// goroutine only.
+func (g *Games) Pool() *vec.Pool { return g.pool }
 
 // Gather makes the batch hold copies of src's rows, in the order given.
 func (g *Games) Gather(src *Games, rows []int32) { g.Arena.Gather(&src.Arena, rows) }
@@ -301,25 +305,41 @@ func (g *Games) legalCards(mask []uint64, b int32, player int) {
 	base := (int(b)*2 + player) * g.Colors
 	hand := g.Hand.Data[base : base+g.Colors]
 	exp := g.Exp.Data[base : base+g.Colors]
-	types, width := g.Types(), g.Ranks+1
+	if g.types > 64 {
+		g.legalCardsWide(mask, hand, exp)
+		return
+	}
+	var plays, discards uint64 // [T] bits
+	shift := 0
 	for c, h := range hand {
-		putBits(mask, c*width, g.typeBits(h&g.fits(exp[c])))
-		putBits(mask, types+c*width, g.typeBits(h))
+		plays |= g.typeBits(h&g.fits(exp[c])) << shift
+		discards |= g.typeBits(h) << shift
+		shift += g.Ranks + 1
+	}
+	mask[0] = plays | discards<<g.types
+	if high := discards >> (64 - g.types); high != 0 {
+		mask[1] = high
+	}
+}
+
+// legalCardsWide is legalCards for more card types than a word has bits.
+func (g *Games) legalCardsWide(mask []uint64, hand, exp []uint16) {
+	for c, h := range hand {
+		first := c * (g.Ranks + 1)
+		putBits(mask, first, g.typeBits(h&g.fits(exp[c])))
+		putBits(mask, g.types+first, g.typeBits(h))
 	}
 }
 
 func (g *Games) legalDraws(mask []uint64, b int32) {
-	var draws uint64
-	if g.DeckLen.Data[b] > 0 {
-		draws = 1
-	}
-	pending := int(g.Pending.Data[b])
+	var piles uint64 // [C] bits of piles that hold a card
 	for c, n := range g.PileLen.Row(b) {
-		if n > 0 && c != pending {
-			draws |= 2 << c
-		}
+		piles |= min(uint64(n), 1) << c
 	}
-	putBits(mask, 2*g.Types(), draws)
+	if pending := g.Pending.Data[b]; pending != NoPending {
+		piles &^= 1 << pending
+	}
+	putBits(mask, 2*g.types, piles<<1|min(uint64(g.DeckLen.Data[b]), 1))
 }
 
 // putBits sets the bits of v, at most 17 of them, from bit i of the row on.
@@ -361,7 +381,7 @@ func (g *Games) stepRange(lo, hi int) {
 }
 
 func (g *Games) stepCard(b int32, player int, a int32) {
-	types := int32(g.Types())
+	types := int32(g.types)
 	x := a
 	if a >= types {
 		x -= types
@@ -411,7 +431,7 @@ func (g *Games) pop(pile int) int {
 
 func (g *Games) stepDraw(b int32, player int, a int32, made uint32) {
 	over := g.MaxTurns > 0 && int(made+1)>>1 >= g.MaxTurns
-	if deck := int32(2 * g.Types()); a == deck {
+	if deck := int32(2 * g.types); a == deck {
 		left := int(g.DeckLen.Data[b])
 		g.drawDeck(b, player, left, made)
 		g.DeckLen.Data[b] = uint8(left - 1)

@@ -12,6 +12,7 @@ type Tables struct {
 	Config
 	MaskWords int // uint64 words of a row of legal actions
 
+	types           int     // T
 	colorOf, rankOf []uint8 // [T]
 	scoreOf         []int32 // [2^(wagers+ranks)] points of an expedition, by its set
 	fullSet         uint16  // all cards of a colour
@@ -27,6 +28,7 @@ func NewTables(cfg Config) *Tables {
 	t := &Tables{
 		Config:    cfg,
 		MaskWords: vec.MaskWords(cfg.Actions()),
+		types:     cfg.Types(),
 		colorOf:   make([]uint8, cfg.Types()),
 		rankOf:    make([]uint8, cfg.Types()),
 		scoreOf:   make([]int32, 1<<cfg.PerColor()),

@@ -1,6 +1,12 @@
 package vec
 
-import "gorgonia.org/tensor"
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"gorgonia.org/tensor"
+)
 
 // A Column is one field of many rows: Data is [B,W], row-major, so that a row
 // is contiguous and copying it touches one or two cache lines.
@@ -33,32 +39,13 @@ func (c *Column[T]) Tensor() *tensor.Dense {
 	return tensor.New(shape, tensor.WithBacking(c.Data))
 }
 
-func (c *Column[T]) resize(rows int) {
-	n := rows * c.W
-	if n <= cap(c.Data) {
-		c.Data = c.Data[:n]
-		return
-	}
-	grown := make([]T, n, max(n, 2*cap(c.Data)))
-	copy(grown, c.Data)
-	c.Data = grown
-}
+func (c *Column[T]) resize(rows int) { c.Data = Grow(c.Data, rows*c.W) }
+
+func (c *Column[T]) data() (values any, w int) { return c.Data, c.W }
 
 func (c *Column[T]) bytes() int {
 	var zero T
-	return c.W * sizeOf(zero)
-}
-
-func sizeOf(v any) int {
-	switch v.(type) {
-	case uint8, int8:
-		return 1
-	case uint16, int16:
-		return 2
-	case uint64, int64, float64:
-		return 8
-	}
-	return 4
+	return c.W * int(unsafe.Sizeof(zero))
 }
 
 func (c *Column[T]) copyRows(at []int32, from column, rows []int32) {
@@ -91,8 +78,29 @@ func copyScalars[T Element](dst []T, at []int32, src []T, rows []int32) {
 	}
 }
 
+// A Field is a column as a value: what is needed to store it elsewhere.
+type Field struct {
+	Name string
+	W    int
+	Data any // []uint8, []uint16, …: [B,W], sharing the column's memory
+}
+
+// Set copies the values of another field of the same name, type and shape.
+func (f Field) Set(src Field) error {
+	if f.Name != src.Name || f.W != src.W {
+		return fmt.Errorf("column is %s of width %d, expected %s of width %d", src.Name, src.W, f.Name, f.W)
+	}
+	from, to := reflect.ValueOf(src.Data), reflect.ValueOf(f.Data)
+	if from.Type() != to.Type() || from.Len() != to.Len() {
+		return fmt.Errorf("column %s is %d values of type %v, expected %d of %v", f.Name, from.Len(), from.Type(), to.Len(), to.Type())
+	}
+	reflect.Copy(to, from)
+	return nil
+}
+
 // column is a Column of any element type.
 type column interface {
+	data() (values any, w int)
 	resize(rows int)
 	bytes() int
 	copyRows(at []int32, from column, rows []int32)
@@ -103,14 +111,26 @@ type column interface {
 type Arena struct {
 	rows    int
 	columns []column
+	names   []string
 }
 
 // Attach adds a column of width w to the arena. The column must outlive it and
 // may not be copied.
-func Attach[T Element](a *Arena, c *Column[T], w int) {
+func Attach[T Element](a *Arena, name string, c *Column[T], w int) {
 	c.W = w
 	c.resize(a.rows)
 	a.columns = append(a.columns, c)
+	a.names = append(a.names, name)
+}
+
+// Fields returns the columns in the order of Attach.
+func (a *Arena) Fields() []Field {
+	fields := make([]Field, len(a.columns))
+	for i, c := range a.columns {
+		values, w := c.data()
+		fields[i] = Field{a.names[i], w, values}
+	}
+	return fields
 }
 
 // Rows returns B, the number of rows.
@@ -179,4 +199,15 @@ func Keep(dst, rows []int32, flag []uint8, value uint8) []int32 {
 		}
 	}
 	return dst
+}
+
+// Grow returns s with length n: in its own memory if that is large enough,
+// otherwise in a copy. Values beyond the old length may be anything.
+func Grow[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	grown := make([]T, n, max(n, 2*cap(s)))
+	copy(grown, s)
+	return grown
 }

@@ -26,13 +26,21 @@ type Batch interface {
 	Rows() int
 	// RowBytes returns the memory of one row.
 	RowBytes() int
+	// Fields returns the columns that make up the rows, sharing memory: what a
+	// checkpoint stores. They stay valid until the batch changes its size.
+	Fields() []Field
 	// Actions returns A.
 	Actions() int
+	// MaxLegal returns the most actions that can be legal at once.
+	MaxLegal() int
 	// Width returns the features of an observation.
 	Width(v View) int
 	// Horizon returns the most plies that a game can last, 0 if unbounded.
 	Horizon() int
 
+	// Resize sets the number of rows. Rows that stay keep their games; new ones
+	// hold anything until Scatter fills them.
+	Resize(rows int)
 	// Deal replaces the batch by n new games, number first, first+1, … of
 	// those that seed stands for.
 	Deal(n int, seed, first uint64)

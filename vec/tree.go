@@ -104,12 +104,3 @@ func (t *Tree) Backup(f func(depth int, level, below *Level)) {
 		below = level
 	}
 }
-
-// Grow returns a slice of length n, in s's memory if that is large enough. Its
-// values are left as they are.
-func Grow[T any](s []T, n int) []T {
-	if n <= cap(s) {
-		return s[:n]
-	}
-	return make([]T, n, max(n, 2*cap(s)))
-}

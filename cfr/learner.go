@@ -1,0 +1,259 @@
+package cfr
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vtrain/nets"
+	"vtrain/nets/cpu"
+	"vtrain/vec"
+)
+
+// A Learner runs the iterations of Deep CFR with a critic: traverse, fit the
+// critic to what happened, fit the regrets that the critic implies, fit the
+// average strategy. What it computes depends on game, options and seed alone.
+type Learner struct {
+	o         Options
+	seed      uint64
+	pool      *vec.Pool
+	traversal *traversal
+	builder   builder
+	memory    *Reservoir
+	rows      []int32 // scratch: the rows that a network is fitted to
+
+	critic, regret, strategy *network
+
+	iteration int
+	decisions int64
+}
+
+// A network is one function that the learner fits.
+type network struct {
+	name    string
+	view    vec.View
+	rate    float64
+	shape   nets.MLP
+	engine  nets.Engine // nil for one that traversals don't use
+	trainer nets.Trainer
+}
+
+// The names of a Learner's networks.
+const (
+	CriticNet   = "critic"
+	RegretNet   = "regret"
+	StrategyNet = "strategy"
+)
+
+// A State is all that a checkpoint of a Learner holds.
+type State struct {
+	Iteration int   // iterations done
+	Decisions int64 // decisions seen
+	Networks  []NetworkState
+	Memory    MemoryState
+}
+
+// A NetworkState is one network and its optimiser.
+type NetworkState struct {
+	Name   string
+	Params nets.Params
+	State  nets.State
+}
+
+// A MemoryState is the reservoir of the average strategy.
+type MemoryState struct {
+	Rows   int
+	Seen   uint64
+	Fields []vec.Field // columns of Rows rows
+}
+
+// NewLearner returns a learner that has done nothing yet. Hidden are the
+// widths of the hidden layers of all its networks, memory the rows that the
+// average strategy is learned from. Errors are about options and shapes.
+func NewLearner(game vec.Batch, hidden []int, memory int, o Options, seed uint64, pool *vec.Pool) (*Learner, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	fallback, err := parseFallback(o.Fallback)
+	if err != nil {
+		return nil, err
+	}
+	l := &Learner{o: o, seed: seed, pool: pool, traversal: newTraversal(game, o, fallback, pool), memory: NewReservoir(game, memory)}
+	for _, n := range []struct {
+		net  **network
+		name string
+		view vec.View
+		rate float64
+		play bool
+	}{
+		{&l.critic, CriticNet, vec.History, o.CriticRate, true},
+		{&l.regret, RegretNet, vec.Information, o.RegretRate, true},
+		{&l.strategy, StrategyNet, vec.Information, o.StrategyRate, false},
+	} {
+		shape := nets.MLP(slices.Concat([]int{game.Width(n.view)}, hidden, []int{game.Actions()}))
+		net := &network{name: n.name, view: n.view, rate: n.rate, shape: shape}
+		if err := l.build(net, n.play); err != nil {
+			return nil, err
+		}
+		*n.net = net
+	}
+	return l, nil
+}
+
+// build makes the trainer of a network with fresh parameters, and its engine
+// if traversals use it.
+func (l *Learner) build(n *network, play bool) error {
+	if err := n.shape.Validate(); err != nil {
+		return err
+	}
+	params := n.shape.NewParams()
+	n.shape.Init(params, vec.Derive(l.seed, "init "+n.name, 0))
+	var err error
+	o := nets.TrainerOptions{Rate: n.rate, ClipNorm: l.o.ClipNorm, WeightDecay: l.o.WeightDecay, Pool: l.pool}
+	if n.trainer, err = cpu.NewTrainer(n.shape, params, o); err != nil || !play {
+		return err
+	}
+	if n.engine, err = newEngine(n.shape, params, l.o.Games, l.pool); err != nil {
+		return err
+	}
+	return nil
+}
+
+// newEngine returns a sealed engine for batches of up to that many rows.
+func newEngine(shape nets.MLP, params nets.Params, rows int, pool *vec.Pool) (nets.Engine, error) {
+	engine, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: bucketsUpTo(rows), Pool: pool})
+	if err != nil {
+		return nil, err
+	}
+	engine.Load(params)
+	engine.Seal()
+	return engine, nil
+}
+
+// bucketsUpTo returns the default grid without the buckets that no batch of at
+// most rows would use.
+func bucketsUpTo(rows int) []int {
+	grid := nets.DefaultBuckets()
+	for i, b := range grid {
+		if b >= rows {
+			return grid[:i+1]
+		}
+	}
+	return grid
+}
+
+func (l *Learner) all() []*network { return []*network{l.critic, l.regret, l.strategy} }
+
+// State returns the learner's state. Parameters and columns are the learner's
+// own memory: they change with the next Iterate.
+func (l *Learner) State() State {
+	state := State{
+		Iteration: l.iteration,
+		Decisions: l.decisions,
+		Memory:    MemoryState{l.memory.Rows(), l.memory.Seen, l.memory.Fields()},
+	}
+	for _, n := range l.all() {
+		state.Networks = append(state.Networks, NetworkState{n.name, n.trainer.Params(), n.trainer.State()})
+	}
+	return state
+}
+
+// Restore continues from a state: of the same game, options, shapes and seed,
+// or the result is neither run. After an error the learner must not be used.
+func (l *Learner) Restore(s State) error {
+	if len(s.Networks) != len(l.all()) {
+		return fmt.Errorf("cfr: the state has %d networks, expected %d", len(s.Networks), len(l.all()))
+	}
+	for i, n := range l.all() {
+		if err := n.restore(s.Networks[i]); err != nil {
+			return err
+		}
+	}
+	if err := l.memory.Restore(s.Memory.Fields, s.Memory.Rows, s.Memory.Seen); err != nil {
+		return err
+	}
+	l.iteration, l.decisions = s.Iteration, s.Decisions
+	return nil
+}
+
+func (n *network) restore(s NetworkState) error {
+	if s.Name != n.name || !s.Params.Same(n.trainer.Params()) {
+		return fmt.Errorf("cfr: network %q of the state is not a %s of shape %v", s.Name, n.name, []int(n.shape))
+	}
+	n.trainer.Params().CopyFrom(s.Params)
+	if err := n.trainer.SetState(s.State); err != nil {
+		return fmt.Errorf("cfr: %s: %w", n.name, err)
+	}
+	if n.engine != nil {
+		n.engine.Load(n.trainer.Params())
+	}
+	return nil
+}
+
+// Iteration returns the iterations done.
+func (l *Learner) Iteration() int { return l.iteration }
+
+// Memory returns the reservoir of the average strategy.
+func (l *Learner) Memory() *Reservoir { return l.memory }
+
+// Close frees what the learner holds.
+func (l *Learner) Close() {
+	for _, n := range l.all() {
+		n.trainer.Close()
+		if n.engine != nil {
+			n.engine.Close()
+		}
+	}
+}
+
+// Iterate does one iteration. Progress, in [0,1], is how much of the run is
+// done; learning rates fall with it. After an error the learner must not be
+// used or saved.
+func (l *Learner) Iterate(progress float64) (Metrics, error) {
+	begin := time.Now()
+	l.iteration++
+	seed := vec.Derive(l.seed, "iteration", uint64(l.iteration))
+	for _, n := range l.all() {
+		n.trainer.SetRate(n.rate * (1 - (1-l.o.Anneal)*min(max(progress, 0), 1)))
+	}
+	t := l.traversal
+	t.traverse(l.regret.engine, l.critic.engine, seed)
+	l.accumulate()
+	l.decisions += int64(t.samples.Rows())
+
+	m := l.describe()
+	for _, step := range []struct {
+		fit    func(seed uint64) (Fit, error)
+		net    *network
+		stage  *float64
+		result *Fit
+	}{
+		{l.fitCritic, l.critic, &t.stages.Critic, &m.Critic},
+		{l.fitRegret, l.regret, &t.stages.Regret, &m.Regret},
+		{l.fitStrategy, l.strategy, &t.stages.Strategy, &m.Strategy},
+	} {
+		clk := clock{time.Now()}
+		var err error
+		if *step.result, err = step.fit(seed); err != nil {
+			return m, fmt.Errorf("cfr: iteration %d, %s network: %w", l.iteration, step.net.name, err)
+		}
+		clk.add(step.stage)
+	}
+	m.Memory = l.memory.Rows()
+	m.Stages = t.stages
+	m.Seconds = time.Since(begin).Seconds()
+	m.StatesPerSecond = float64(m.IterationStates) / m.Seconds
+	return m, nil
+}
+
+// accumulate turns advantages into what the regret network learns. Regrets are
+// bootstrapped from the network itself (Deep DCFR+) over a moving window:
+//
+//	R_t = (1 - 1/T)·max(R_{t-1},0) + r̄/T  with T = min(t, window)
+func (l *Learner) accumulate() {
+	s := &l.traversal.samples
+	share := 1 / float32(min(l.iteration, l.o.Window))
+	for k, advantage := range s.Target {
+		s.Target[k] = (1-share)*max(s.Regret[k], 0) + share*advantage
+	}
+}

@@ -1,0 +1,95 @@
+package cfr
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Options are the settings of a Learner. The zero value is not valid; start
+// from DefaultOptions. Symbols are those of the papers named at each.
+type Options struct {
+	Estimator  string  `yaml:"estimator"`  // how counterfactual values are estimated: critic
+	Games      int     `yaml:"games"`      // games traversed in an iteration
+	Epsilon    float64 `yaml:"epsilon"`    // share of uniform exploration at the traverser's nodes
+	Lambda     float64 `yaml:"lambda"`     // λ of the return that the critic learns from
+	Window     int     `yaml:"window"`     // iterations that bootstrapped regrets remember
+	Correction bool    `yaml:"correction"` // correct the critic's value of the action taken by what happened
+	Clip       float64 `yaml:"clip"`       // largest importance weight 1/ξ of that correction
+	Fallback   string  `yaml:"fallback"`   // policy where no regret is positive: argmax or uniform
+	Scale      float64 `yaml:"scale"`      // game points in one unit of utility
+
+	Batch        int     `yaml:"batch"`         // rows of a training step
+	Passes       int     `yaml:"passes"`        // passes over the rows of an iteration
+	RegretRate   float64 `yaml:"regret_rate"`   // learning rate of the regret network
+	CriticRate   float64 `yaml:"critic_rate"`   // learning rate of the critic
+	StrategyRate float64 `yaml:"strategy_rate"` // learning rate of the strategy network
+	Anneal       float64 `yaml:"anneal"`        // share of the learning rates left at the end of a run
+	WeightDecay  float64 `yaml:"weight_decay"`  // decoupled weight decay of AdamW
+	ClipNorm     float64 `yaml:"clip_norm"`     // largest norm of a gradient, 0 for no limit
+}
+
+// DefaultOptions returns the settings of the default agent.
+func DefaultOptions() Options {
+	return Options{
+		Estimator: "critic", Games: 768, Epsilon: 0.1, Lambda: 0.9, Window: 50, Clip: 4, Fallback: "argmax", Scale: 40,
+		Batch: 1024, Passes: 2, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
+	}
+}
+
+// Validate reports the first impossible setting.
+func (o Options) Validate() error {
+	if o.Estimator != "critic" {
+		return fmt.Errorf("learner: estimator is %q, expected critic", o.Estimator)
+	}
+	if _, err := parseFallback(o.Fallback); err != nil {
+		return err
+	}
+	for _, k := range []struct {
+		key    string
+		value  float64
+		lo, hi float64
+	}{
+		{"games", float64(o.Games), 1, 1 << 20},
+		{"epsilon", o.Epsilon, 0, 1},
+		{"lambda", o.Lambda, 0, 1},
+		{"window", float64(o.Window), 1, math.MaxInt32},
+		{"clip", o.Clip, 1, math.MaxFloat32},
+		{"scale", o.Scale, 1e-6, 1e6},
+		{"batch", float64(o.Batch), 1, 1 << 20},
+		{"passes", float64(o.Passes), 1, 1000},
+		{"regret_rate", o.RegretRate, 0, 1},
+		{"critic_rate", o.CriticRate, 0, 1},
+		{"strategy_rate", o.StrategyRate, 0, 1},
+		{"anneal", o.Anneal, 0, 1},
+		{"weight_decay", o.WeightDecay, 0, 1},
+		{"clip_norm", o.ClipNorm, 0, math.MaxFloat32},
+	} {
+		if !(k.value >= k.lo && k.value <= k.hi) {
+			return fmt.Errorf("learner: %s is %v, expected %v to %v", k.key, k.value, k.lo, k.hi)
+		}
+	}
+	return nil
+}
+
+// A Fallback is the policy of an information state without positive regret.
+type Fallback uint8
+
+const (
+	// Argmax plays the action of the largest regret, the lowest index on ties;
+	// it is the choice of Deep CFR (Brown et al. 2019).
+	Argmax Fallback = iota
+	// Uniform plays every legal action alike, as tabular regret matching does.
+	Uniform
+)
+
+var fallbackNames = []string{"argmax", "uniform"}
+
+func parseFallback(name string) (Fallback, error) {
+	for i, n := range fallbackNames {
+		if n == name {
+			return Fallback(i), nil
+		}
+	}
+	return 0, fmt.Errorf("learner: fallback is %q, expected %s", name, strings.Join(fallbackNames, " or "))
+}

@@ -1,0 +1,134 @@
+package cfr
+
+import (
+	"fmt"
+
+	"vtrain/nets"
+	"vtrain/vec"
+)
+
+// A Rule turns a network's outputs into a policy.
+type Rule uint8
+
+const (
+	// Matching reads outputs as regrets: the current policy.
+	Matching Rule = iota
+	// Logits reads outputs as logits of a softmax: the average policy.
+	Logits
+)
+
+// A Policy is a network as a player. It sees information states only. It is
+// not safe for concurrent use.
+type Policy struct {
+	Greedy   bool // play the likeliest action instead of drawing one
+	rule     Rule
+	fallback Fallback
+	engine   nets.Engine
+	seed     uint64
+
+	mask []uint64  // [rows,W]
+	x, y []float32 // [rows,D], [rows,A]
+}
+
+// NewPolicy returns a policy that owns a copy of the parameters. Rows is the
+// largest batch it should take in one forward; larger ones are cut. Seed is
+// for the actions it draws.
+func NewPolicy(shape nets.MLP, params nets.Params, rule Rule, fallback Fallback, rows int, seed uint64, pool *vec.Pool) (*Policy, error) {
+	engine, err := newEngine(shape, params, rows, pool)
+	if err != nil {
+		return nil, err
+	}
+	return &Policy{rule: rule, fallback: fallback, engine: engine, seed: seed}, nil
+}
+
+// Close frees the engine.
+func (p *Policy) Close() { p.engine.Close() }
+
+// Load replaces the parameters.
+func (p *Policy) Load(params nets.Params) { p.engine.Load(params) }
+
+// Describe returns the network and its kernels in a few words.
+func (p *Policy) Describe() string { return p.engine.Describe() }
+
+// Probabilities sets dst [len(rows),A] to the policy at each row, which must
+// be a live game.
+func (p *Policy) Probabilities(dst []float32, state vec.Batch, rows []int32) {
+	a := state.Actions()
+	if len(dst) != len(rows)*a {
+		panic(badLength)
+	}
+	p.forward(state, rows)
+	clear(dst)
+	var legal []int32
+	var outputs, probabilities []float32
+	for i := range rows {
+		legal, outputs, probabilities = p.row(i, state, legal, outputs, probabilities)
+		for k, act := range legal {
+			dst[i*a+int(act)] = probabilities[k]
+		}
+	}
+}
+
+// Act sets dst to an action for each row, which must be a live game. The
+// action depends on the policy, its seed, the game's key and the ply.
+func (p *Policy) Act(dst []int32, state vec.Batch, rows []int32) {
+	if len(dst) != len(rows) {
+		panic(badLength)
+	}
+	p.forward(state, rows)
+	var legal []int32
+	var outputs, probabilities []float32
+	for i, b := range rows {
+		legal, outputs, probabilities = p.row(i, state, legal, outputs, probabilities)
+		k := argmax(probabilities)
+		if !p.Greedy {
+			stream := vec.At(vec.Key(p.seed, state.GameKeys()[b]), state.Plies()[b])
+			k = sample(probabilities, &stream)
+		}
+		dst[i] = legal[k]
+	}
+}
+
+// forward computes the legal actions and outputs of the rows.
+func (p *Policy) forward(state vec.Batch, rows []int32) {
+	if state.Width(vec.Information) != p.engine.In() || state.Actions() != p.engine.Out() {
+		panic(fmt.Sprintf("cfr: policy of %d features and %d actions on a game of %d and %d",
+			p.engine.In(), p.engine.Out(), state.Width(vec.Information), state.Actions()))
+	}
+	p.mask = vec.Grow(p.mask, len(rows)*vec.MaskWords(state.Actions()))
+	state.Legal(p.mask, rows)
+	p.x = vec.Grow(p.x, len(rows)*p.engine.In())
+	state.Observe(p.x, vec.Information, rows)
+	p.y = vec.Grow(p.y, len(rows)*p.engine.Out())
+	p.engine.Forward(p.y, p.x, len(rows))
+}
+
+// row returns the legal actions of row i of the last forward and their
+// probabilities, in the memory of the slices given.
+func (p *Policy) row(i int, state vec.Batch, legal []int32, outputs, probabilities []float32) ([]int32, []float32, []float32) {
+	words := vec.MaskWords(state.Actions())
+	legal = vec.MaskAppend(legal[:0], p.mask[i*words:(i+1)*words])
+	outputs = vec.Grow(outputs, len(legal))
+	probabilities = vec.Grow(probabilities, len(legal))
+	gather(outputs, p.y[i*state.Actions():], legal)
+	if p.rule == Logits {
+		Softmax(probabilities, outputs)
+	} else {
+		MatchRegrets(probabilities, outputs, 0, p.fallback)
+	}
+	return legal, outputs, probabilities
+}
+
+// Average returns the average policy as the strategy network has it now.
+func (l *Learner) Average(rows int, seed uint64) (*Policy, error) {
+	return l.policy(l.strategy, Logits, rows, seed)
+}
+
+// Current returns the policy that regret matching makes of the regret network.
+func (l *Learner) Current(rows int, seed uint64) (*Policy, error) {
+	return l.policy(l.regret, Matching, rows, seed)
+}
+
+func (l *Learner) policy(n *network, rule Rule, rows int, seed uint64) (*Policy, error) {
+	return NewPolicy(n.shape, n.trainer.Params(), rule, l.traversal.fallback, rows, seed, l.pool)
+}

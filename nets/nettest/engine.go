@@ -1,0 +1,289 @@
+package nettest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"vtrain/nets"
+	"vtrain/vec"
+)
+
+// An EngineFactory makes an engine, as cpu.NewEngine does.
+type EngineFactory func(nets.MLP, nets.EngineOptions) (nets.Engine, error)
+
+// RunEngine runs the suite over the engines that a factory makes.
+func RunEngine(t *testing.T, factory EngineFactory) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, EngineFactory)
+	}{
+		{"Values", engineValues},
+		{"RowsAreIndependent", engineRows},
+		{"Tails", engineTails},
+		{"NaNStaysInItsRow", engineNaN},
+		{"Reload", engineReload},
+		{"Allocations", engineAllocations},
+		{"Stats", engineStats},
+		{"SharedPool", engineSharedPool},
+		{"Misuse", engineMisuse},
+		{"Options", engineOptions},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, factory) })
+	}
+}
+
+// sealed returns an engine ready to work, closed at the end of the test.
+func (f EngineFactory) sealed(t *testing.T, shape nets.MLP, p nets.Params, o nets.EngineOptions) nets.Engine {
+	t.Helper()
+	e, err := f(shape, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	e.Load(p)
+	e.Seal()
+	return e
+}
+
+// engineValues compares outputs with float64.
+func engineValues(t *testing.T, f EngineFactory) {
+	for _, shape := range shapes {
+		p := params(shape, 1)
+		e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{2, 64, 256}, Workers: 2})
+		if e.In() != shape.In() || e.Out() != shape.Out() || !strings.Contains(e.Describe(), shape.String()) {
+			t.Errorf("%v describes itself as %q, %d inputs, %d outputs", shape, e.Describe(), e.In(), e.Out())
+		}
+		for _, rows := range sizes {
+			if shape.In() > 100 && rows > 257 {
+				continue // the oracle is slow
+			}
+			x, y := inputs(rows, shape.In(), uint64(rows)), make([]float32, rows*shape.Out())
+			poison(y)
+			e.Forward(y, x, rows)
+			near(t, fmt.Sprintf("%v, %d rows", shape, rows), y, Forward(shape, p, x, rows), 1e-5)
+		}
+	}
+}
+
+// engineRows evaluates the same rows through other buckets, cuts and workers.
+func engineRows(t *testing.T, f EngineFactory) {
+	for _, shape := range []nets.MLP{{7, 3}, {33, 65, 17}, {70, 193, 31, 5}} {
+		p, largest := params(shape, 2), 1000
+		x, want := inputs(largest, shape.In(), 3), make([]float32, largest*shape.Out())
+		f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{1024}, Workers: 1}).Forward(want, x, largest)
+		for _, workers := range []int{1, 2, 5} {
+			for _, buckets := range [][]int{{1}, {3, 100}, {1, 8, 64, 256, 512}, nil} {
+				if buckets == nil && shape.In() > 10 {
+					continue // sealing the default grid is slow for the reference
+				}
+				e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: buckets, Workers: workers})
+				for _, rows := range sizes {
+					// The last rows of the batch, so that rows change places.
+					lo := largest - rows
+					y := make([]float32, rows*shape.Out())
+					e.Forward(y, x[lo*shape.In():], rows)
+					equalBits(t, fmt.Sprintf("%v, %d workers, buckets %v, %d rows", shape, workers, buckets, rows), y, want[lo*shape.Out():])
+				}
+			}
+		}
+	}
+}
+
+// engineTails surrounds the rows with NaN, which may be neither read nor
+// overwritten.
+func engineTails(t *testing.T, f EngineFactory) {
+	shape := nets.MLP{33, 65, 17}
+	p := params(shape, 4)
+	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{4, 64, 100}, Workers: 2})
+	for _, rows := range sizes {
+		const extra = 70
+		x, y := inputs(rows+extra, shape.In(), 5), make([]float32, (rows+extra)*shape.Out())
+		poison(x[rows*shape.In():])
+		poison(y)
+		e.Forward(y, x, rows)
+		near(t, fmt.Sprintf("%d rows", rows), y[:rows*shape.Out()], Forward(shape, p, x, rows), 1e-5)
+		for i, v := range y[rows*shape.Out():] {
+			if v == v {
+				t.Fatalf("%d rows: element %d beyond them was written", rows, i)
+			}
+		}
+	}
+	y := []float32{1, 2}
+	e.Forward(y, nil, 0)
+	equalBits(t, "no rows", y, []float32{1, 2})
+}
+
+// engineNaN breaks one row: its outputs must show it, and no other row's may.
+func engineNaN(t *testing.T, f EngineFactory) {
+	const rows, broken = 100, 41
+	shape := nets.MLP{33, 65, 17}
+	e := f.sealed(t, shape, params(shape, 6), nets.EngineOptions{Buckets: []int{128}, Workers: 2})
+	x := inputs(rows, shape.In(), 7)
+	want, y := make([]float32, rows*shape.Out()), make([]float32, rows*shape.Out())
+	e.Forward(want, x, rows)
+	for _, sign := range []uint32{0, 1 << 31} {
+		x[broken*shape.In()] = math.Float32frombits(0x7fc00000 | sign)
+		e.Forward(y, x, rows)
+		for j, v := range y[broken*shape.Out() : (broken+1)*shape.Out()] {
+			if v == v {
+				t.Errorf("output %d of the broken row is %v", j, v)
+			}
+		}
+		copy(y[broken*shape.Out():], want[broken*shape.Out():(broken+1)*shape.Out()])
+		equalBits(t, "rows beside the broken one", y, want)
+	}
+}
+
+// engineReload changes the parameters of a sealed engine.
+func engineReload(t *testing.T, f EngineFactory) {
+	const rows = 65
+	shape := nets.MLP{33, 65, 17}
+	p := params(shape, 8)
+	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{64}, Workers: 1})
+	x, y, again := inputs(rows, shape.In(), 9), make([]float32, rows*shape.Out()), make([]float32, rows*shape.Out())
+	e.Forward(y, x, rows)
+	p.CopyFrom(params(shape, 10))
+	e.Forward(again, x, rows)
+	equalBits(t, "the caller's parameters changed after Load", again, y)
+	e.Load(p)
+	e.Forward(again, x, rows)
+	near(t, "after the second Load", again, Forward(shape, p, x, rows), 1e-5)
+}
+
+// engineAllocations counts allocations after Seal.
+func engineAllocations(t *testing.T, f EngineFactory) {
+	shape := nets.MLP{33, 65, 17}
+	p := params(shape, 11)
+	for _, workers := range []int{1, 2, 5} {
+		e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{1, 64, 256}, Workers: workers})
+		x, y := inputs(1000, shape.In(), 12), make([]float32, 1000*shape.Out())
+		for _, rows := range sizes {
+			allocations(t, fmt.Sprintf("Forward of %d rows", rows), func() { e.Forward(y, x, rows) })
+		}
+		allocations(t, "Load", func() { e.Load(p) })
+	}
+}
+
+// engineStats compares the counts with a naive count of buckets.
+func engineStats(t *testing.T, f EngineFactory) {
+	buckets := []int{1, 8, 64, 100}
+	shape := nets.MLP{7, 3}
+	e := f.sealed(t, shape, params(shape, 13), nets.EngineOptions{Buckets: buckets, Workers: 1})
+	x, y := inputs(1000, shape.In(), 14), make([]float32, 1000*shape.Out())
+	for round := range 2 {
+		var want nets.Stats
+		for _, rows := range append([]int{0, 1, 2, 8, 9, 99, 100, 101, 164, 200}, sizes...) {
+			e.Forward(y, x, rows)
+			count(&want, buckets, rows)
+		}
+		got := e.Stats()
+		if got.Computed < got.Rows || got.Computed > got.Rows+got.Padded {
+			t.Errorf("round %d: %d rows computed of %d and %d padded", round, got.Computed, got.Rows, got.Padded)
+		}
+		if got.Computed = 0; got != want {
+			t.Errorf("round %d: %+v, want %+v", round, got, want)
+		}
+		e.ResetStats()
+	}
+	if e.Stats() != (nets.Stats{}) {
+		t.Errorf("after ResetStats: %+v", e.Stats())
+	}
+}
+
+// count adds one request to the counts, row by row.
+func count(s *nets.Stats, buckets []int, rows int) {
+	if rows == 0 {
+		return
+	}
+	s.Requests++
+	s.Rows += int64(rows)
+	largest := buckets[len(buckets)-1]
+	if rows > largest {
+		s.OffGrid++
+	}
+	for ; rows > largest; rows -= largest {
+		s.Forwards++
+	}
+	s.Forwards++
+	for _, b := range buckets {
+		if b >= rows {
+			s.Padded += int64(b - rows)
+			return
+		}
+	}
+}
+
+// engineSharedPool runs two engines on one pool, which outlives both.
+func engineSharedPool(t *testing.T, f EngineFactory) {
+	pool := vec.NewPool(3)
+	defer pool.Close()
+	shape := nets.MLP{7, 3}
+	p, x := params(shape, 15), inputs(200, shape.In(), 16)
+	for range 2 {
+		e, err := f(shape, nets.EngineOptions{Pool: pool})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Load(p)
+		e.Seal()
+		y := make([]float32, 200*shape.Out())
+		e.Forward(y, x, 200)
+		near(t, "shared pool", y, Forward(shape, p, x, 200), 1e-5)
+		e.Close()
+	}
+	pool.Run(100, 1, func(lo, hi int) {})
+}
+
+// engineMisuse checks that a caller's mistakes panic.
+func engineMisuse(t *testing.T, f EngineFactory) {
+	shape := nets.MLP{7, 3}
+	e, err := f(shape, nets.EngineOptions{Buckets: []int{8}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	x, y := make([]float32, 8*7), make([]float32, 8*3)
+	panics(t, "Seal before Load", e.Seal)
+	panics(t, "Forward before Seal", func() { e.Forward(y, x, 1) })
+	panics(t, "other parameters", func() { e.Load(nets.MLP{7, 4}.NewParams()) })
+	panics(t, "deeper parameters", func() { e.Load(nets.MLP{7, 3, 3}.NewParams()) })
+	e.Load(shape.NewParams())
+	panics(t, "Forward before Seal", func() { e.Forward(y, x, 1) })
+	e.Seal()
+	panics(t, "second Seal", e.Seal)
+	panics(t, "short x", func() { e.Forward(y, x[:8*7-1], 8) })
+	panics(t, "short dst", func() { e.Forward(y[:8*3-1], x, 8) })
+	panics(t, "negative rows", func() { e.Forward(y, x, -1) })
+	if e.Stats() != (nets.Stats{}) {
+		t.Errorf("mistakes were counted: %+v", e.Stats())
+	}
+}
+
+// engineOptions checks that a bad configuration is an error, and that the
+// options are copied.
+func engineOptions(t *testing.T, f EngineFactory) {
+	for _, o := range []nets.EngineOptions{
+		{Buckets: []int{0}}, {Buckets: []int{8, 8}}, {Buckets: []int{8, 4}}, {Buckets: []int{-1, 4}}, {Workers: -1},
+	} {
+		if _, err := f(nets.MLP{7, 3}, o); err == nil {
+			t.Errorf("options %+v: no error", o)
+		}
+	}
+	for _, shape := range []nets.MLP{nil, {}, {3}, {3, 0}, {0, 3}, {3, -1, 2}, {1 << 20, 1 << 20}} {
+		if _, err := f(shape, nets.EngineOptions{}); err == nil {
+			t.Errorf("shape %v: no error", shape)
+		}
+	}
+	buckets, shape := []int{8}, nets.MLP{7, 3}
+	p := params(shape, 17)
+	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: buckets, Workers: 1})
+	buckets[0], shape[0] = 1, 1
+	x, y := inputs(8, 7, 18), make([]float32, 8*3)
+	e.Forward(y, x, 8)
+	near(t, "options changed later", y, Forward(nets.MLP{7, 3}, p, x, 8), 1e-5)
+	if s := e.Stats(); s.Forwards != 1 {
+		t.Errorf("options changed later: %d forwards, want 1", s.Forwards)
+	}
+}
