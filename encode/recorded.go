@@ -2,7 +2,6 @@ package encode
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"vtrain/rules"
@@ -26,15 +25,6 @@ func SlotOrder(hand []rules.Card) []int {
 		order[i] = slot
 	}
 	return order
-}
-
-// RecordedAction translates a recorded action, which names a slot of the
-// mover's hand in arrival order.
-func RecordedAction(cfg rules.Config, hand []rules.Card, a int) (rules.Action, error) {
-	if a < 0 || a > 2*cfg.Hand+cfg.Colors || a < 2*cfg.Hand && a/2 >= len(hand) {
-		return 0, fmt.Errorf("encode: recorded action %d, expected 0 to %d with a hand of %d cards", a, 2*cfg.Hand+cfg.Colors, len(hand))
-	}
-	return slotAction(cfg, hand, int32(a)), nil
 }
 
 // RecordedIndex returns where our observation, [D], holds what a recorded one

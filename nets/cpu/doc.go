@@ -1,17 +1,16 @@
 // Package cpu runs multilayer perceptrons on gonum's float32 BLAS interface:
-// a forward backend and the gradient of a batch. Whatever implementation is
+// a forward backend and the gradient of a batch. The implementation that is
 // registered with blas32.Use when an engine or trainer is made is the one it
-// keeps.
+// keeps; each row of its products may depend on that row of A only, bit for
+// bit, as package nets promises.
 //
-// All products have the form A·B or Aᵀ·B, never A·Bᵀ, for two reasons that
-// hold for gonum's own implementation. Those two forms add multiples of rows
-// of B and skip the zeros of A, and A is always sparse here: binary features,
-// activations behind a ReLU, gradients behind its mask. And they add in the
-// order of the inner dimension whatever the addresses, where the dot products
-// of A·Bᵀ add in an order that depends on the alignment of B, so equal batches
-// could differ in the last bit.
-//
-// Gonum starts goroutines of its own for products of four or more 64×64
-// blocks. Products are therefore cut into tiles smaller than that, and the
-// tiles run on a vec.Pool.
+// All products have the form A·B or Aᵀ·B, never A·Bᵀ. Those two add multiples
+// of rows of B, so the zeros of A cost nothing, and A is always sparse here:
+// binary features, activations behind a ReLU, gradients behind its mask. They
+// add in the order of the inner dimension whatever the addresses; gonum's dot
+// products, of which A·Bᵀ is made, add in an order that depends on the
+// alignment of B, so equal batches could differ in the last bit. For the
+// gradient by a layer's inputs, Δ·Wᵀ, the weights are transposed once per
+// step: with half of Δ zero that takes 4 µs per row of a 256×256 layer where
+// A·Bᵀ takes 7.
 package cpu

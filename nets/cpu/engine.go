@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"vtrain/nets"
 	"vtrain/vec"
 )
@@ -24,7 +21,7 @@ func NewEngine(shape nets.MLP, o nets.EngineOptions) (nets.Engine, error) {
 // backend implements nets.Backend.
 type backend struct {
 	nets.MLP
-	impl    blas.Float32
+	kernel  kernel
 	params  nets.Params
 	pool    *vec.Pool
 	scratch vec.Locals[*scratch]
@@ -39,7 +36,7 @@ type backend struct {
 type scratch struct{ this, next []float32 }
 
 func newBackend(shape nets.MLP) *backend {
-	b := &backend{MLP: slices.Clone(shape), impl: blas32.Implementation(), params: shape.NewParams()}
+	b := &backend{MLP: slices.Clone(shape), kernel: registered(), params: shape.NewParams()}
 	b.tile = b.forwardTile
 	return b
 }
@@ -62,6 +59,19 @@ func (b *backend) Forward(dst, x []float32, rows, _ int) int {
 	return rows
 }
 
+// affine computes y = x·W + b for rows of x, with ReLU if the layer is hidden.
+// The sum starts at the bias.
+func affine(k kernel, y, x, weight, bias []float32, rows int, hidden bool) {
+	in, out := len(x)/rows, len(bias)
+	for r := range rows {
+		copy(y[r*out:(r+1)*out], bias)
+	}
+	k.multiply(rows, out, in, x, weight, y)
+	if hidden {
+		relu(y)
+	}
+}
+
 // forwardTile takes the rows [lo,hi) through all layers.
 func (b *backend) forwardTile(lo, hi int) {
 	s := b.scratch.Get()
@@ -73,17 +83,23 @@ func (b *backend) forwardTile(lo, hi int) {
 			y = b.dst[lo*b.Out() : hi*b.Out()]
 		}
 		weight, bias := b.Layer(b.params, l)
-		affine(b.impl, y, x, weight, bias, rows, !last)
+		affine(b.kernel, y, x, weight, bias, rows, !last)
 		x = y
 		s.this, s.next = s.next, s.this
 	}
 	b.scratch.Put(s)
 }
 
-func (b *backend) Describe() string { return fmt.Sprintf("cpu %v on %s", b.MLP, name(b.impl)) }
+func (b *backend) Describe() string { return fmt.Sprintf("cpu %v on %s", b.MLP, name(b.kernel)) }
 
 func (b *backend) Close() {}
 
-// name returns the package of a BLAS implementation, such as
-// gonum.Implementation.
-func name(impl blas.Float32) string { return fmt.Sprintf("%T", impl) }
+// name returns the kernel and the BLAS it calls.
+func name(k kernel) string {
+	switch k := k.(type) {
+	case dense:
+		return fmt.Sprintf("%T", k.impl)
+	default:
+		return "gonum, sparse"
+	}
+}

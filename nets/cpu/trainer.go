@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"vtrain/nets"
 	"vtrain/vec"
 )
@@ -28,7 +25,7 @@ func NewTrainer(shape nets.MLP, p nets.Params, o nets.TrainerOptions) (nets.Trai
 // and the sums don't depend on who computes them.
 type gradient struct {
 	nets.MLP
-	impl    blas.Float32
+	kernel  kernel
 	pool    *vec.Pool
 	turned  [][]float32 // [layer][out,in]: weights of layers above the first, transposed
 	weights []weightTile
@@ -54,23 +51,22 @@ type gradient struct {
 type weightTile struct{ layer, inLo, inHi, outLo, outHi int }
 
 func newGradient(shape nets.MLP) *gradient {
-	g := &gradient{MLP: slices.Clone(shape), impl: blas32.Implementation()}
+	g := &gradient{MLP: slices.Clone(shape), kernel: registered()}
 	layers := g.Layers()
 	g.turned, g.y, g.delta = make([][]float32, layers), make([][]float32, layers), make([][]float32, layers)
 	for l := range layers {
 		if l > 0 {
 			g.turned[l] = make([]float32, shape[l]*shape[l+1])
 		}
-		g.weights = append(g.weights, tilesOf(l, shape[l], shape[l+1])...)
+		g.weights = append(g.weights, tilesOf(l, shape[l], shape[l+1], g.kernel.columns(shape[l+1]))...)
 	}
 	g.rowTile, g.wTile = g.runRows, g.runWeights
 	return g
 }
 
-// tilesOf cuts the gradient of one layer.
-func tilesOf(layer, in, out int) []weightTile {
+// tilesOf cuts the gradient of one layer, step columns wide.
+func tilesOf(layer, in, out, step int) []weightTile {
 	var tiles []weightTile
-	step := colStep(out)
 	for j := 0; j < out; j += step {
 		to := min(j+step, out)
 		for i := 0; i < in; i += tileIns {
@@ -133,7 +129,7 @@ func (g *gradient) runRows(lo, hi int) {
 	for l := range g.Layers() {
 		weight, bias := g.Layer(g.params, l)
 		y := g.slice(g.y, l, lo, hi)
-		affine(g.impl, y, x, weight, bias, hi-lo, l < top)
+		affine(g.kernel, y, x, weight, bias, hi-lo, l < top)
 		x = y
 	}
 	delta := g.slice(g.delta, top, lo, hi)
@@ -141,7 +137,7 @@ func (g *gradient) runRows(lo, hi int) {
 	for l := top; l > 0; l-- {
 		below := g.slice(g.delta, l-1, lo, hi)
 		clear(below)
-		multiply(g.impl, hi-lo, g.MLP[l], g.MLP[l+1], delta, g.turned[l], below)
+		g.kernel.multiply(hi-lo, g.MLP[l], g.MLP[l+1], delta, g.turned[l], below)
 		gate(below, g.slice(g.y, l-1, lo, hi))
 		delta = below
 	}
@@ -160,24 +156,18 @@ func (g *gradient) runWeights(lo, hi int) {
 		in, out := g.MLP[t.layer], g.MLP[t.layer+1]
 		delta := g.delta[t.layer][t.outLo:]
 		if t.inHi == 0 {
-			g.multiplyT(1, t.outHi-t.outLo, g.ones, 1, delta, out, bias[t.outLo:])
+			g.kernel.multiplyT(1, t.outHi-t.outLo, g.rows, g.ones, 1, delta, bias[t.outLo:], out)
 			continue
 		}
 		x := g.x
 		if t.layer > 0 {
 			x = g.y[t.layer-1]
 		}
-		g.multiplyT(t.inHi-t.inLo, t.outHi-t.outLo, x[t.inLo:], in, delta, out, weight[t.inLo*out+t.outLo:])
+		g.kernel.multiplyT(t.inHi-t.inLo, t.outHi-t.outLo, g.rows, x[t.inLo:], in, delta, weight[t.inLo*out+t.outLo:], out)
 	}
 }
 
-// multiplyT computes C = Aᵀ·B over the rows of the batch, for A [rows,m] and
-// B [rows,n]. Rows of C are as far apart as those of B.
-func (g *gradient) multiplyT(m, n int, a []float32, lda int, b []float32, ldb int, c []float32) {
-	g.impl.Sgemm(blas.Trans, blas.NoTrans, m, n, g.rows, 1, a, lda, b, ldb, 0, c, ldb)
-}
-
-func (g *gradient) Describe() string { return fmt.Sprintf("cpu %v on %s", g.MLP, name(g.impl)) }
+func (g *gradient) Describe() string { return fmt.Sprintf("cpu %v on %s", g.MLP, name(g.kernel)) }
 
 func (g *gradient) Close() {}
 

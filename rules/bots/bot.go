@@ -23,7 +23,7 @@ const (
 // noise is the probability of a random action of heuristic-noisy.
 const noise = .15
 
-// roster lists the bots; the last three columns are unused by most.
+// roster lists the bots, with the parameters of those that are heuristics.
 var roster = []struct {
 	name string
 	kind kind
@@ -161,27 +161,15 @@ func (b *Bot) act(v *view) rules.Action {
 }
 
 // discardFirst discards the lowest card of the lowest colour and draws from
-// the deck while it can.
+// the deck. A live game has one: the draw that empties it ends the game, and a
+// game dealt without a deck ends with its first card.
 func discardFirst(v *view, t *rules.Tables) rules.Action {
 	if v.drawing {
-		return drawDeck(v, t)
+		return t.DrawDeck()
 	}
 	c := 0
 	for v.hand[c] == 0 {
 		c++
 	}
 	return t.Discard(t.Card(c, bits.TrailingZeros32(types(t, v.hand[c]))))
-}
-
-// drawDeck draws from the deck or, if that is empty, from the first pile that
-// is allowed.
-func drawDeck(v *view, t *rules.Tables) rules.Action {
-	if v.deck > 0 {
-		return t.DrawDeck()
-	}
-	c := 0
-	for !v.canDraw(c) {
-		c++
-	}
-	return t.DrawPile(c)
 }

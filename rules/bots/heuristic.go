@@ -13,7 +13,7 @@ type params struct {
 	openCards   float64 // numbers that justify it, of the hand
 	wagerTarget float64 // faces that justify a wager, of the opening target
 	wagerCards  float64 // numbers that justify it, of the hand
-	block       float64 // deck, of its first size, below which nothing is opened
+	block       float64 // deck, of the whole pack, down from which nothing is opened
 }
 
 var (
@@ -37,8 +37,8 @@ type heuristic struct {
 	faceSum []int32 // [2^ranks] faces of a set of numbers
 
 	midRank, topFace int
-	late, mid        int // deck sizes from which on the game is late, in its middle
-	block            int // deck size from which on nothing is opened
+	late, mid        int // deck sizes down from which the game is late, in its middle
+	block            int // deck size down from which nothing is opened
 	minOpen          int // numbers for a strong opening
 	minWager         int // numbers for a wager
 
@@ -71,6 +71,8 @@ func newHeuristic(t *rules.Tables, p params) *heuristic {
 	return h
 }
 
+// setDeck takes the parts of the whole pack, the cards of the deal included:
+// the recorded bots tell it from the deck that the deal leaves.
 func (h *heuristic) setDeck(p params) {
 	part := func(f float64) int { return int(math.RoundToEven(f * float64(h.Cards()))) }
 	h.late = max(1, part(.20))
@@ -135,15 +137,17 @@ func (h *heuristic) weigh(best *choice, v *view) {
 		return
 	}
 	opened := h.opened(v)
-	h.weighWagers(best, v)
+	var held holdings
+	h.hold(&held, v)
+	h.weighWagers(best, v, &held)
 	if !best.found {
-		h.weighNumbers(best, v, opened)
+		h.weighNumbers(best, v, &held, opened)
 	}
 	if !best.found && opened == 0 {
-		h.weighFirst(best, v)
+		h.weighFirst(best, v, &held)
 	}
 	if !best.found {
-		h.weighDiscards(best, v)
+		h.weighDiscards(best, v, &held)
 	}
 }
 
@@ -170,6 +174,18 @@ type holding struct {
 	expCards    int
 	liveFaces   int
 	liveNumbers int
+}
+
+// holdings are what a player holds, by colour. Those of colours that he has no
+// card of in hand are empty: no card ply needs them.
+type holdings [maxColors]holding // [C]
+
+func (h *heuristic) hold(held *holdings, v *view) {
+	for c, hand := range v.hand[:h.Colors] {
+		if hand != 0 {
+			held[c] = h.holding(v, c)
+		}
+	}
 }
 
 func (h *heuristic) holding(v *view, c int) holding {
@@ -267,17 +283,17 @@ func (h *heuristic) latePenalty(deck int) float64 {
 }
 
 // weighWagers offers wagers that the hand backs.
-func (h *heuristic) weighWagers(best *choice, v *view) {
+func (h *heuristic) weighWagers(best *choice, v *view, held *holdings) {
 	if v.deck <= h.block {
 		return
 	}
 	late := h.latePenalty(v.deck)
 	for c := range h.Colors {
-		k := h.holding(v, c)
-		if k.liveWagers == 0 || !h.backsWager(&k) {
+		k := &held[c]
+		if k.liveWagers == 0 || !h.backsWager(k) {
 			continue
 		}
-		value := float64(k.liveFaces) + 2*float64(k.liveNumbers) + h.prospect(&k, 1, k.liveCards()-1) - late
+		value := float64(k.liveFaces) + 2*float64(k.liveNumbers) + h.prospect(k, 1, k.liveCards()-1) - late
 		best.offer(h.Play(h.Card(c, 0)), value)
 	}
 }
@@ -289,16 +305,16 @@ func (h *heuristic) backsWager(k *holding) bool {
 
 // weighNumbers offers numbers for started expeditions, and for new ones that
 // there is a plan for.
-func (h *heuristic) weighNumbers(best *choice, v *view, opened int) {
+func (h *heuristic) weighNumbers(best *choice, v *view, held *holdings, opened int) {
 	for c := range h.Colors {
-		k := h.holding(v, c)
+		k := &held[c]
 		if k.live == 0 {
 			continue
 		}
 		if k.exp != 0 {
-			h.weighGoingOn(best, v, c, &k)
+			h.weighGoingOn(best, v, c, k)
 		} else if v.deck > h.block {
-			h.weighOpening(best, v, c, &k, opened)
+			h.weighOpening(best, v, c, k, opened)
 		}
 	}
 }
@@ -340,13 +356,13 @@ func (h *heuristic) weighOpening(best *choice, v *view, c int, k *holding, opene
 
 // weighFirst offers numbers that start the first expedition of all, on less
 // than a plan.
-func (h *heuristic) weighFirst(best *choice, v *view) {
+func (h *heuristic) weighFirst(best *choice, v *view, held *holdings) {
 	for c := range h.Colors {
-		k := h.holding(v, c)
+		k := &held[c]
 		weak := k.liveNumbers < 2 && k.liveFaces < h.halfFaces && v.deck > h.mid
 		for m := k.live; m != 0; m &= m - 1 {
 			rank := lowest(m)
-			plan := h.plan(&k, rank, 0, v.deck)
+			plan := h.plan(k, rank, 0, v.deck)
 			if plan <= 0 && weak {
 				continue
 			}
@@ -357,13 +373,13 @@ func (h *heuristic) weighFirst(best *choice, v *view) {
 }
 
 // weighDiscards offers every card of the hand, at what it is not worth.
-func (h *heuristic) weighDiscards(best *choice, v *view) {
+func (h *heuristic) weighDiscards(best *choice, v *view, held *holdings) {
 	for c := range h.Colors {
 		if v.hand[c] == 0 {
 			continue
 		}
-		k := h.holding(v, c)
-		commit := h.commit(&k)
+		k := &held[c]
+		commit := h.commit(k)
 		interest := h.interest(v, c)
 		for m := types(h.Tables, v.hand[c]); m != 0; m &= m - 1 {
 			rank := bits.TrailingZeros32(m)
@@ -372,9 +388,9 @@ func (h *heuristic) weighDiscards(best *choice, v *view) {
 			case !fitsRank(h.Tables, k.exp, rank):
 				value = 20
 			case rank == 0:
-				value = -4 - h.mine(&k, rank, commit)
+				value = -4 - h.mine(k, rank, commit)
 			default:
-				value = -h.mine(&k, rank, commit)
+				value = -h.mine(k, rank, commit)
 			}
 			if fitsRank(h.Tables, v.other[c], rank) {
 				value -= h.theirs(rank, interest)
@@ -440,9 +456,7 @@ func (h *heuristic) weighDraws(best *choice, v *view) {
 			best.offer(h.DrawPile(c), h.pileValue(v, c, opened))
 		}
 	}
-	if v.deck > 0 {
-		best.offer(h.DrawDeck(), h.deckValue(v))
-	}
+	best.offer(h.DrawDeck(), h.deckValue(v))
 }
 
 func (h *heuristic) deckValue(v *view) float64 {

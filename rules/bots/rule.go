@@ -60,7 +60,7 @@ func ruleDraw(v *view, t *rules.Tables) rules.Action {
 		}
 	}
 	if best < 0 {
-		return drawDeck(v, t)
+		return t.DrawDeck()
 	}
 	return t.DrawPile(best)
 }
@@ -115,10 +115,10 @@ func ruleStart(v *view, t *rules.Tables, turns int) (rules.Card, bool) {
 func ruleWaste(v *view, t *rules.Tables) rules.Card {
 	best, least := rules.Card(0), math.MaxInt
 	for c := range t.Colors {
-		colour := 3 * t.FaceSum(v.hand[c])
+		quarter := 3 * t.FaceSum(v.hand[c])
 		for m := types(t, v.hand[c]); m != 0; m &= m - 1 {
 			rank := bits.TrailingZeros32(m)
-			worth := ruleMine(t, v.own[c], rank, colour) + ruleTheirs(t, v.other[c], rank)
+			worth := ruleMine(t, v.own[c], rank, quarter) + ruleTheirs(t, v.other[c], rank)
 			if worth < least {
 				best, least = t.Card(c, rank), worth
 			}
@@ -127,14 +127,14 @@ func ruleWaste(v *view, t *rules.Tables) rules.Card {
 	return best
 }
 
-// ruleMine is what a card is worth to its holder, colour the worth of his
-// hand's faces of that colour.
-func ruleMine(t *rules.Tables, exp uint16, rank, colour int) int {
+// ruleMine is what a card is worth to its holder; quarter is that of the faces
+// of its colour in his hand.
+func ruleMine(t *rules.Tables, exp uint16, rank, quarter int) int {
 	switch {
 	case exp == 0 && rank == 0:
-		return colour + 3*12
+		return quarter + 3*12
 	case exp == 0:
-		return colour
+		return quarter
 	case fitsRank(t, exp, rank):
 		return (6 + t.Face(rank)) * 12
 	}

@@ -20,7 +20,7 @@ type Record struct {
 // NoValue is the value of an action that a heuristic does not consider.
 var NoValue = math.Inf(-1)
 
-// Values writes the worth of each action of row i to dst, [A]: NoValue for
+// Values writes the worth of each action of a row to dst, [A]: NoValue for
 // those that the bot does not consider, as it takes the first step with any
 // candidate. It reports whether the bot weighs its actions at all.
 func (b *Bot) Values(dst []float64, g *rules.Games, row int32) bool {
@@ -53,7 +53,7 @@ func (b *Bot) values(dst []float64, v *view) bool {
 }
 
 // Verify reports why a recorded action is not one that the bot could have
-// taken in row i. Bots that choose at random may take any legal action, and
+// taken in the row. Bots that choose at random may take any legal action, and
 // heuristics any action of the highest value: whom they prefer among equals
 // is left open, since the recorded ones went by the order of arrival.
 func (b *Bot) Verify(g *rules.Games, row int32, r Record) error {

@@ -28,7 +28,7 @@ type view struct {
 	ply     uint32 // plies made
 }
 
-// viewRow fills v from a row of a batch.
+// fromRow fills v from a row of a batch.
 func (v *view) fromRow(g *rules.Games, b int32) {
 	c := g.Colors
 	p := g.Player(b)

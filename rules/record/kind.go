@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -32,7 +31,7 @@ func (k Kind) String() string { return kinds[k].name }
 func KindOf(line []byte) (Kind, error) {
 	keys, err := objectKeys(line)
 	if err != nil {
-		if line[0] == '{' && !json.Valid(line) {
+		if line[0] == '{' {
 			return 0, err
 		}
 		return 0, fmt.Errorf("foreign file: it starts with %s, expected lines of %s", abbreviate(line), kindNames())

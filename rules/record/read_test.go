@@ -90,6 +90,9 @@ func TestPlainEqualsZipped(t *testing.T) {
 	}
 }
 
+const tinyConfig = `{"name":"tiny","n_colors":2,"n_ranks":3,"min_rank":2,"n_handshakes":1,"hand_size":2,` +
+	`"expedition_penalty":-20,"bonus_threshold":8,"bonus_amount":20}`
+
 // TestBrokenTextIsRefused replaces one part of a valid line.
 func TestBrokenTextIsRefused(t *testing.T) {
 	game := gameText(t)
@@ -104,10 +107,11 @@ func TestBrokenTextIsRefused(t *testing.T) {
 		{"unknown inner field", game, `"min_rank":2,`, `"min_rank":2,"max_turns":4,`, `unknown field "config.max_turns"`},
 		{"null", game, `"terminal":true`, `"terminal":null`, `holds null`},
 		{"null in a list", game, `"final":[0,`, `"final":[null,`, `holds null`},
-		{"string for integer", game, `"game":0`, `"game":"0"`, `field "game" holds a string, expected an integer`},
-		{"fraction for integer", game, `"game":0`, `"game":0.5`, `field "game" holds a number 0.5, expected an integer`},
-		{"integer for boolean", game, `"terminal":true`, `"terminal":1`, `field "terminal" holds a number, expected true or false`},
-		{"integer for object", game, `"config":{`, `"kind":"x","config":3,"x":{`, `unknown field "x"`},
+		{"string for integer", game, `"game":0`, `"game":"0"`, `field "game": got string, expected an integer`},
+		{"fraction for integer", game, `"game":0`, `"game":0.5`, `field "game": got number 0.5, expected an integer`},
+		{"integer for boolean", game, `"terminal":true`, `"terminal":1`, `field "terminal": got number, expected true or false`},
+		{"integer for object", game, `"config":{`, `"config":3,"x":{`, `unknown field "x"`},
+		{"list for object", game, tinyConfig, `[]`, `field "config": got array, expected an object`},
 		{"negative game", game, `"game":0`, `"game":-1`, `field "game" is -1, expected 0 to 2147483647`},
 		{"short final", game, `"final":[0,-31]`, `"final":[0]`, `field "final" has 1 values, expected 2`},
 		{"one bot", game, `["uniform","uniform"]`, `["uniform"]`, `field "bots" has 1 values, expected 2`},
@@ -121,7 +125,7 @@ func TestBrokenTextIsRefused(t *testing.T) {
 		{"impossible configuration", game, `"n_colors":2`, `"n_colors":9`, `rules: colors is 9, expected 1 to 8`},
 		{"huge hand", game, `"n_colors":2,"n_ranks":3,"min_rank":2,"n_handshakes":1,"hand_size":2`, `"n_colors":8,"n_ranks":9,"min_rank":2,"n_handshakes":7,"hand_size":32`, `73 slot actions do not fit a mask`},
 		{"another game's name", game, `"name":"tiny"`, `"name":"mid"`, `not the values of "mid"`},
-		{"more text", game, `{"game"`, `{} {"game"`, `foreign file`},
+		{"more text", game, `{"game"`, `{} {"game"`, `more text after the JSON object`},
 		{"encoding without a layout", enc, `"d1s0"`, `"d1s9"`, `missing field "enc.d1s0"`},
 		{"encoding without a place", enc, `"games":"small"`, `"games":""`, `field "games" is empty`},
 		{"encoding's player", enc, `"player":0`, `"player":2`, `field "player" is 2`},

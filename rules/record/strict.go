@@ -122,7 +122,7 @@ func describeJSON(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &wrong):
-		return fmt.Errorf("field %q holds a %s, expected %s", wrong.Field, wrong.Value, typeName(wrong.Type))
+		return fmt.Errorf("field %q: got %s, expected %s", wrong.Field, wrong.Value, typeName(wrong.Type))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("the JSON is truncated")
 	case errors.As(err, &syntax):

@@ -160,14 +160,9 @@ func (l *lockstep) face(b int32, legal []uint64) face {
 
 // rowHand lists the cards of a hand in a batch, ascending.
 func rowHand(g *rules.Games, b int32, player int) Hand {
-	var hand Hand
+	var hand []rules.Card
 	for c, set := range g.Hand.Row(b)[player*g.Colors:][:g.Colors] {
-		hand = append(hand, slices.Repeat(Hand{g.Card(c, 0)}, g.WagerCount(set))...)
-		for rank := 1; rank <= g.Ranks; rank++ {
-			if g.Has(set, rank) {
-				hand = append(hand, g.Card(c, rank))
-			}
-		}
+		hand = g.AppendSet(hand, c, set)
 	}
 	return hand
 }
