@@ -74,7 +74,7 @@ func NewLearner(game vec.Batch, hidden []int, memory int, o Options, seed uint64
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	fallback, err := parseFallback(o.Fallback)
+	fallback, err := ParseFallback(o.Fallback)
 	if err != nil {
 		return nil, err
 	}
@@ -90,14 +90,18 @@ func NewLearner(game vec.Batch, hidden []int, memory int, o Options, seed uint64
 		{&l.regret, RegretNet, vec.Information, o.RegretRate, true},
 		{&l.strategy, StrategyNet, vec.Information, o.StrategyRate, false},
 	} {
-		shape := nets.MLP(slices.Concat([]int{game.Width(n.view)}, hidden, []int{game.Actions()}))
-		net := &network{name: n.name, view: n.view, rate: n.rate, shape: shape}
+		net := &network{name: n.name, view: n.view, rate: n.rate, shape: Shape(game, hidden, n.view)}
 		if err := l.build(net, n.play); err != nil {
 			return nil, err
 		}
 		*n.net = net
 	}
 	return l, nil
+}
+
+// Shape returns the shape of a network from a view of a game to its actions.
+func Shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
+	return slices.Concat(nets.MLP{game.Width(view)}, hidden, nets.MLP{game.Actions()})
 }
 
 // build makes the trainer of a network with fresh parameters, and its engine
@@ -190,6 +194,9 @@ func (n *network) restore(s NetworkState) error {
 	return nil
 }
 
+// Decisions returns the decisions seen.
+func (l *Learner) Decisions() int64 { return l.decisions }
+
 // Iteration returns the iterations done.
 func (l *Learner) Iteration() int { return l.iteration }
 
@@ -247,13 +254,18 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 }
 
 // accumulate turns advantages into what the regret network learns. Regrets are
-// bootstrapped from the network itself (Deep DCFR+) over a moving window:
+// bootstrapped from the network itself, as in Deep DCFR+, over a window:
 //
-//	R_t = (1 - 1/T)·max(R_{t-1},0) + r̄/T  with T = min(t, window)
+//	R_t = (1 - 1/T)·max(R_{t-1},0) + g/T·r̄  with T = min(t, window)
+//
+// Up to the window that is g times the mean of linear CFR. Regret matching
+// doesn't see the gain g, but a network does: its steps are of one size, and
+// regrets must stand out from them.
 func (l *Learner) accumulate() {
 	s := &l.traversal.samples
-	share := 1 / float32(min(l.iteration, l.o.Window))
+	window := float32(min(l.iteration, l.o.Window))
+	keep, share := 1-1/window, float32(l.o.RegretGain)/window
 	for k, advantage := range s.Target {
-		s.Target[k] = (1-share)*max(s.Regret[k], 0) + share*advantage
+		s.Target[k] = keep*max(s.Regret[k], 0) + share*advantage
 	}
 }

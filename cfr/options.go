@@ -9,15 +9,16 @@ import (
 // Options are the settings of a Learner. The zero value is not valid; start
 // from DefaultOptions. Symbols are those of the papers named at each.
 type Options struct {
-	Estimator  string  `yaml:"estimator"`  // how counterfactual values are estimated: critic
-	Games      int     `yaml:"games"`      // games traversed in an iteration
-	Epsilon    float64 `yaml:"epsilon"`    // share of uniform exploration at the traverser's nodes
-	Lambda     float64 `yaml:"lambda"`     // λ of the return that the critic learns from
-	Window     int     `yaml:"window"`     // iterations that bootstrapped regrets remember
-	Correction bool    `yaml:"correction"` // correct the critic's value of the action taken by what happened
-	Clip       float64 `yaml:"clip"`       // largest importance weight 1/ξ of that correction
-	Fallback   string  `yaml:"fallback"`   // policy where no regret is positive: argmax or uniform
-	Scale      float64 `yaml:"scale"`      // game points in one unit of utility
+	Estimator  string  `yaml:"estimator"`   // how counterfactual values are estimated: critic
+	Games      int     `yaml:"games"`       // games traversed in an iteration
+	Epsilon    float64 `yaml:"epsilon"`     // share of uniform exploration at the traverser's nodes
+	Lambda     float64 `yaml:"lambda"`      // λ of the return that the critic learns from
+	Window     int     `yaml:"window"`      // iterations that bootstrapped regrets remember
+	RegretGain float64 `yaml:"regret_gain"` // regrets in the network's units per unit of utility; typical ones should be about 1
+	Correction bool    `yaml:"correction"`  // correct the critic's value of the action taken by what happened
+	Clip       float64 `yaml:"clip"`        // largest importance weight 1/ξ of that correction
+	Fallback   string  `yaml:"fallback"`    // policy where no regret is positive: argmax or uniform
+	Scale      float64 `yaml:"scale"`       // game points in one unit of utility
 
 	Batch        int     `yaml:"batch"`         // rows of a training step
 	Passes       int     `yaml:"passes"`        // passes over the rows of an iteration
@@ -32,7 +33,7 @@ type Options struct {
 // DefaultOptions returns the settings of the default agent.
 func DefaultOptions() Options {
 	return Options{
-		Estimator: "critic", Games: 768, Epsilon: 0.1, Lambda: 0.9, Window: 50, Clip: 4, Fallback: "argmax", Scale: 40,
+		Estimator: "critic", Games: 768, Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Clip: 4, Fallback: "argmax", Scale: 40,
 		Batch: 1024, Passes: 2, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
 }
@@ -42,7 +43,7 @@ func (o Options) Validate() error {
 	if o.Estimator != "critic" {
 		return fmt.Errorf("learner: estimator is %q, expected critic", o.Estimator)
 	}
-	if _, err := parseFallback(o.Fallback); err != nil {
+	if _, err := ParseFallback(o.Fallback); err != nil {
 		return err
 	}
 	for _, k := range []struct {
@@ -54,6 +55,7 @@ func (o Options) Validate() error {
 		{"epsilon", o.Epsilon, 0, 1},
 		{"lambda", o.Lambda, 0, 1},
 		{"window", float64(o.Window), 1, math.MaxInt32},
+		{"regret_gain", o.RegretGain, 1e-6, 1e6},
 		{"clip", o.Clip, 1, math.MaxFloat32},
 		{"scale", o.Scale, 1e-6, 1e6},
 		{"batch", float64(o.Batch), 1, 1 << 20},
@@ -85,7 +87,8 @@ const (
 
 var fallbackNames = []string{"argmax", "uniform"}
 
-func parseFallback(name string) (Fallback, error) {
+// ParseFallback returns the fallback of a name.
+func ParseFallback(name string) (Fallback, error) {
 	for i, n := range fallbackNames {
 		if n == name {
 			return Fallback(i), nil

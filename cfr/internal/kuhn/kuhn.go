@@ -204,6 +204,18 @@ func Value(s Strategy) float64 {
 	return sum / float64(len(deals))
 }
 
+// Advantages returns, for the mover at a history, what each action wins beyond
+// what s wins there: exact counterfactual values with both hands known.
+func Advantages(s Strategy, h int, hand [2]uint8) [actions]float64 {
+	frame := float64(1 - 2*tree[h].mover)
+	value := walk(h, hand, &s)
+	var adv [actions]float64
+	for a, child := range tree[h].children {
+		adv[a] = frame * (walk(child, hand, &s) - value)
+	}
+	return adv
+}
+
 func walk(h int, hand [2]uint8, s *Strategy) float64 {
 	node := tree[h]
 	if node.end {
@@ -239,8 +251,10 @@ func bestResponse(s Strategy, player int) float64 {
 	return best
 }
 
-// Decision returns where row r of DealAll stands, as Strategy indexes it.
-func (b *Batch) Decision(r int32) (history int, card uint8) {
-	history = int(b.history.Data[r])
-	return history, b.hand.Row(r)[tree[history].mover]
+// Node returns where row r stands: its history and both hands.
+func (b *Batch) Node(r int32) (history int, hand [2]uint8) {
+	return int(b.history.Data[r]), [2]uint8(b.hand.Row(r))
 }
+
+// Mover returns the player to act at a decision.
+func Mover(history int) int { return tree[history].mover }

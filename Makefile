@@ -1,0 +1,36 @@
+# Every target is a plain go command; make only remembers them.
+
+.PHONY: build train test check race invariants generate bench clean
+
+build: ## the command, ./vtrain
+	CGO_ENABLED=0 go build -o vtrain ./cmd/vtrain
+
+train: ## the main job: train the default agent
+	go run ./cmd/vtrain train
+
+test: ## every test
+	go test ./...
+
+check: ## what a change must pass besides its tests
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go vet -tags invariants ./...
+	go tool staticcheck ./...
+	CGO_ENABLED=0 go build ./...
+	go mod verify
+	go mod tidy -diff
+
+race: ## tests under the race detector, which also checks what callers promise
+	go test -race -short ./...
+
+invariants: ## tests with the checks of the race build, at full speed
+	go test -tags invariants ./vec/... ./rules/... ./encode/... ./cfr/...
+
+generate: ## what is made from the code: tables of docs/lost-cities.md
+	go generate ./...
+
+bench: ## speed of rules, encodings and networks
+	go test -run '^$$' -bench . ./rules/... ./encode/... ./nets/...
+
+clean:
+	rm -f vtrain

@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// ErrNoCurve is returned where there is nothing to draw: a curve needs two
+// evaluations.
+var ErrNoCurve = errors.New("no curve to draw before the second evaluation")
+
+// DrawTraining writes the learning curves of a run to a PNG file: share of
+// games won and mean points against each opponent, over decisions seen. Rows
+// are lines of metrics.jsonl; solid lines are the average policy, dashed ones
+// the current.
+func DrawTraining(path, title string, rows []map[string]float64) error {
+	wins, points := curves(rows, "_win", 100), curves(rows, "_points", 1)
+	if len(wins) == 0 || len(wins[0].X) < 2 {
+		return fmt.Errorf("plot %s: %w", path, ErrNoCurve)
+	}
+	return Draw(path, "decisions seen [millions]", []Panel{
+		{Title: title, Y: "games won [%]", Curves: wins, YMin: 0, YMax: 100, Line: 50},
+		{Y: "points per game", Curves: points, Line: 0},
+	})
+}
+
+// curves collects the columns eval_POLICY_OPPONENT with a suffix.
+func curves(rows []map[string]float64, suffix string, scale float64) []Curve {
+	byColumn := map[string]*Curve{}
+	for _, row := range rows {
+		for column, value := range row {
+			name, ok := strings.CutPrefix(column, "eval_")
+			if name, ok = cutSuffixIf(name, suffix, ok); !ok {
+				continue
+			}
+			policy, opponent, _ := strings.Cut(name, "_")
+			c := byColumn[name]
+			if c == nil {
+				c = &Curve{Label: policy + " - " + strings.ReplaceAll(opponent, "_", "-"), Dashed: policy != "average"}
+				byColumn[name] = c
+			}
+			c.X = append(c.X, row["states"]/1e6)
+			c.Y = append(c.Y, value*scale)
+			c.Error = append(c.Error, row[column+"_se"]*scale)
+		}
+	}
+	return ordered(byColumn)
+}
+
+func cutSuffixIf(s, suffix string, ok bool) (string, bool) {
+	if !ok {
+		return s, false
+	}
+	return strings.CutSuffix(s, suffix)
+}
+
+// ordered returns the curves by label, one color for each opponent.
+func ordered(byColumn map[string]*Curve) []Curve {
+	var all []Curve
+	color := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(byColumn)) {
+		c := *byColumn[name]
+		_, opponent, _ := strings.Cut(name, "_")
+		if _, ok := color[opponent]; !ok {
+			color[opponent] = len(color)
+		}
+		c.Color = color[opponent]
+		if !slices.ContainsFunc(c.Y, math.IsNaN) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
