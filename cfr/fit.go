@@ -2,6 +2,7 @@ package cfr
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"vtrain/nets"
@@ -53,8 +54,8 @@ func (l *Learner) fitFresh(n *network, seed uint64, fill func(b *builder, row in
 }
 
 // fitStrategy remembers the policy of the opponents' decisions, then fits the
-// strategy network to rows drawn from all that is remembered, weighted by
-// iteration: as many as fitFresh would take from those of this iteration.
+// strategy network to rows drawn from all that is remembered, weighted by a
+// power of their iteration: as many as fitFresh would take from those of this iteration.
 func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
 	stream := vec.At(vec.Derive(seed, "memory", 0), 0)
 	fresh := l.traversal.samples.learned(l.rows, 0)
@@ -88,7 +89,7 @@ func (l *Learner) remembered(rows []int32) nets.Loss {
 		for k, a := range b.legal {
 			b.target[i*b.actions+int(a)] = policy[k]
 		}
-		b.weight[i] = float32(l.memory.Iteration.Data[row])
+		b.weight[i] = float32(math.Pow(float64(l.memory.Iteration.Data[row]), l.o.Averaging))
 	}
 	return b.crossEntropy()
 }

@@ -15,6 +15,7 @@ type Options struct {
 	Lambda     float64 `yaml:"lambda"`      // λ of the return that the critic learns from
 	Window     int     `yaml:"window"`      // iterations that bootstrapped regrets remember
 	RegretGain float64 `yaml:"regret_gain"` // regrets in the network's units per unit of utility; typical ones should be about 1
+	Averaging  float64 `yaml:"averaging"`   // γ: iteration t weighs t^γ in the average policy; 1 is linear CFR, 2 DCFR
 	Correction bool    `yaml:"correction"`  // correct the critic's value of the action taken by what happened
 	Clip       float64 `yaml:"clip"`        // largest importance weight 1/ξ of that correction
 	Fallback   string  `yaml:"fallback"`    // policy where no regret is positive: argmax or uniform
@@ -33,7 +34,7 @@ type Options struct {
 // DefaultOptions returns the settings of the default agent.
 func DefaultOptions() Options {
 	return Options{
-		Estimator: "critic", Games: 768, Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Clip: 4, Fallback: "argmax", Scale: 40,
+		Estimator: "critic", Games: 768, Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Clip: 4, Fallback: "argmax", Scale: 40,
 		Batch: 1024, Passes: 2, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
 }
@@ -56,6 +57,7 @@ func (o Options) Validate() error {
 		{"lambda", o.Lambda, 0, 1},
 		{"window", float64(o.Window), 1, math.MaxInt32},
 		{"regret_gain", o.RegretGain, 1e-6, 1e6},
+		{"averaging", o.Averaging, 0, 8},
 		{"clip", o.Clip, 1, math.MaxFloat32},
 		{"scale", o.Scale, 1e-6, 1e6},
 		{"batch", float64(o.Batch), 1, 1 << 20},

@@ -8,7 +8,7 @@ import (
 
 // A Reservoir keeps a uniform sample, of bounded size, of all decisions ever
 // added (Vitter's algorithm R): the state, the policy played there, and the
-// iteration, whose number is the row's weight in linear averaging. Memory grows
+// iteration, from which the row's weight in the average follows. Memory grows
 // up to the capacity and stays there.
 type Reservoir struct {
 	State     vec.Batch           // [N]

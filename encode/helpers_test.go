@@ -46,6 +46,7 @@ type pair struct {
 	games *rules.Games
 	one   []*rules.Game
 	rows  []int32
+	eager bool // half the moves are the lowest action: wagers are played
 }
 
 func deal(cfg rules.Config, pool *vec.Pool, n int, seed uint64) *pair {
@@ -67,6 +68,9 @@ func (p *pair) step() {
 		}
 		stream := vec.At(g.Key()+1, uint32(g.Plies()))
 		a := legal[stream.Intn(len(legal))]
+		if p.eager && stream.Intn(2) == 0 {
+			a = legal[0]
+		}
 		actions[i] = int32(a)
 		if err := g.Step(a); err != nil {
 			panic(err)

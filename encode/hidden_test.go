@@ -34,18 +34,23 @@ func randomScript(cfg rules.Config, stream *vec.Stream, plies int) script {
 	return s
 }
 
-// replay plays the script in both forms; nil if a move is illegal.
-func (s script) replay() (*rules.Game, *rules.Games) {
-	one := mustDeal(s.cfg, s.deck)
-	games := rules.NewOrderedGames(s.cfg, nil)
-	games.DealFrom([][]rules.Card{s.deck}, 0, 0)
+// A twin is one position in both forms.
+type twin struct {
+	one   *rules.Game
+	games *rules.Games
+}
+
+// replay plays the script; ok is false if a move is illegal.
+func (s script) replay() (w twin, ok bool) {
+	w = twin{mustDeal(s.cfg, s.deck), rules.NewOrderedGames(s.cfg, nil)}
+	w.games.DealFrom([][]rules.Card{s.deck}, 0, 0)
 	for _, a := range s.actions {
-		if one.Step(a) != nil {
-			return nil, nil
+		if w.one.Step(a) != nil {
+			return twin{}, false
 		}
-		games.Step([]int32{0}, []int32{int32(a)})
+		w.games.Step([]int32{0}, []int32{int32(a)})
 	}
-	return one, games
+	return w, true
 }
 
 // public is all that a player has seen by his turn, in the rules' own words.
@@ -59,17 +64,19 @@ func public(g *rules.Game, player int) any {
 	return [3]any{seen, g.Deck(), g.Plies()}
 }
 
-// sameButHidden returns a script that differs from s only in which card of
-// the deck the opponent of a player holds; ok is false where exchanging the
-// two cards of the deck would show, or make no difference.
-func (s script) sameButHidden(player, i, j int) (other script, ok bool) {
-	other = script{s.cfg, slices.Clone(s.deck), s.actions}
-	other.deck[i], other.deck[j] = other.deck[j], other.deck[i]
-	before, _ := s.replay()
-	after, _ := other.replay()
-	ok = after != nil && reflect.DeepEqual(public(before, player), public(after, player)) &&
-		!slices.Equal(before.Hand(1-player), after.Hand(1-player))
-	return other, ok
+// hiddenPair returns two positions that differ only in which cards the
+// opponent of a player holds unseen: those of s, and of s with two cards of the
+// deck exchanged. ok is false where that would show, or make no difference.
+func (s script) hiddenPair(player int, stream *vec.Stream) (pair [2]twin, ok bool) {
+	pair[0], _ = s.replay()
+	i, j := stream.Intn(len(s.deck)), stream.Intn(len(s.deck))
+	s.deck = slices.Clone(s.deck)
+	s.deck[i], s.deck[j] = s.deck[j], s.deck[i]
+	if pair[1], ok = s.replay(); !ok {
+		return pair, false
+	}
+	a, b := pair[0].one, pair[1].one
+	return pair, reflect.DeepEqual(public(a, player), public(b, player)) && !slices.Equal(a.Hand(1-player), b.Hand(1-player))
 }
 
 func TestHiddenCardsNeverShow(t *testing.T) {
@@ -80,15 +87,15 @@ func TestHiddenCardsNeverShow(t *testing.T) {
 		for range 400 {
 			s := randomScript(cfg, &stream, stream.Intn(40))
 			player := len(s.actions) / 2 % 2 // to move
-			other, ok := s.sameButHidden(player, stream.Intn(len(s.deck)), stream.Intn(len(s.deck)))
+			pair, ok := s.hiddenPair(player, &stream)
 			if !ok {
 				continue
 			}
 			found++
 			for _, l := range all {
 				c := encode.NewCritic(l)
-				checkHidden(t, s, other, l.Width(), true, l.ObserveGame, l.ObserveAs, player)
-				checkHidden(t, s, other, c.Width(), false, c.ObserveOpenGame, c.ObserveOpenAs, player)
+				checkHidden(t, pair, l.Width(), true, l.ObserveGame, l.ObserveAs, player)
+				checkHidden(t, pair, c.Width(), false, c.ObserveOpenGame, c.ObserveOpenAs, player)
 			}
 		}
 		if found == 0 && cfg.DeckSize() > 1 {
@@ -102,21 +109,19 @@ type (
 	observeRows = func(dst []float32, g *rules.Games, player int, rows []int32)
 )
 
-// checkHidden compares what a player sees of two games that differ only in
+// checkHidden compares what a player sees of two positions that differ only in
 // what he does not know.
-func checkHidden(t *testing.T, s, other script, width int, same bool, one observeOne, rows observeRows, player int) {
+func checkHidden(t *testing.T, pair [2]twin, width int, same bool, one observeOne, rows observeRows, player int) {
 	t.Helper()
-	var seen [2][]float32
-	for i, s := range []script{s, other} {
-		g, games := s.replay()
-		seen[i] = poisoned(2 * width)
-		one(seen[i][:width], g, player)
-		rows(seen[i][width:], games, player, []int32{0})
+	var seen, seenRows [2][]float32
+	for i, w := range pair {
+		seen[i], seenRows[i] = poisoned(width), poisoned(width)
+		one(seen[i], w.one, player)
+		rows(seenRows[i], w.games, player, []int32{0})
 	}
-	for form := range 2 {
-		a, b := seen[0][form*width:(form+1)*width], seen[1][form*width:(form+1)*width]
-		if at := firstDifference(a, b); at >= 0 == same {
-			t.Fatalf("ply %d, player %d, %d features: first difference at %d", len(s.actions), player, width, at)
+	for _, s := range [][2][]float32{seen, seenRows} {
+		if at := firstDifference(s[0], s[1]); at >= 0 == same {
+			t.Fatalf("ply %d, player %d, %d features: first difference at %d", pair[0].one.Plies(), player, width, at)
 		}
 	}
 }
@@ -131,12 +136,12 @@ func TestHiddenFromTheOtherPlayerToo(t *testing.T) {
 	for range 600 {
 		s := randomScript(cfg, &stream, stream.Intn(40))
 		player := 1 - len(s.actions)/2%2 // not to move
-		other, ok := s.sameButHidden(player, stream.Intn(len(s.deck)), stream.Intn(len(s.deck)))
+		pair, ok := s.hiddenPair(player, &stream)
 		if !ok {
 			continue
 		}
 		found++
-		checkHidden(t, s, other, l.Width(), true, l.ObserveGame, l.ObserveAs, player)
+		checkHidden(t, pair, l.Width(), true, l.ObserveGame, l.ObserveAs, player)
 	}
 	if found < 20 {
 		t.Errorf("only %d pairs of games found", found)
@@ -153,18 +158,18 @@ func TestKnownCardsShow(t *testing.T) {
 	at := slices.Index(deck, red7)
 	deck[at], deck[59] = deck[59], deck[at] // player 0's first card
 	s := script{cfg, deck, nil}
-	const known, open = 4*80 + 36 + 3 + 5, 4*80 + 36 + 3 + 5 // ranks start after three wagers
+	const at7 = 4*80 + 36 + 3 + 5 // red, their hand, after three wagers and 2 to 6
 	look := func(player int) (info, history float32) {
-		g, games := s.replay()
+		w, _ := s.replay()
 		dst := make([]float32, l.Width())
-		l.ObserveGame(dst, g, player)
-		info = dst[known]
-		l.ObserveAs(dst, games, player, []int32{0})
-		if dst[known] != info {
+		l.ObserveGame(dst, w.one, player)
+		info = dst[at7]
+		l.ObserveAs(dst, w.games, player, []int32{0})
+		if dst[at7] != info {
 			t.Fatal("the two forms disagree")
 		}
-		encode.NewCritic(l).ObserveOpenGame(dst, g, player)
-		return info, dst[open]
+		encode.NewCritic(l).ObserveOpenGame(dst, w.one, player)
+		return info, dst[at7]
 	}
 	expect := func(when string, player int, info, history float32) {
 		t.Helper()

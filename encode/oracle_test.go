@@ -1,24 +1,14 @@
 package encode_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
 	"vtrain/encode"
 	"vtrain/rules"
 	"vtrain/vec"
+	"vtrain/vec/vectest"
 )
-
-// selections are index vectors into n rows: dense and sparse.
-func selections(n int) map[string][]int32 {
-	var sparse, last []int32
-	for b := int32(1); int(b) < n; b += 1 + b%4 {
-		sparse = append(sparse, b)
-	}
-	last = append(last, int32(n-1))
-	return map[string][]int32{"dense": vec.AllRows(nil, n), "sparse": sparse, "last": last, "none": nil}
-}
 
 // checkRows compares the rows of a batch to observations of every game.
 func checkRows(t *testing.T, v view, g *rules.Games, rows []int32, want []float32) {
@@ -64,30 +54,29 @@ func TestRowsMatchGames(t *testing.T) {
 }
 
 func TestRowsMatchGamesAtEverySize(t *testing.T) {
-	sizes := []int{1, 2, 3, 64, 127, 128, 129, 256, 1000, 1025}
 	for _, name := range rules.Presets() {
-		cfg := rules.MustPreset(name)
-		for _, workers := range []int{1, 3} {
-			t.Run(fmt.Sprintf("%s/%d", name, workers), func(t *testing.T) {
-				pool := vec.NewPool(workers)
-				defer pool.Close()
-				p := deal(cfg, pool, 1025, 5)
-				for _, ply := range []int{0, 17, 38} {
-					p.stepTo(ply)
-					for _, layout := range []string{"cards", "slots-d1s1"} {
-						l, _ := encode.New(layout, cfg)
-						for _, v := range views(l)[:2] {
-							want := observeAll(v, p.one)
-							for _, n := range sizes {
-								for _, rows := range selections(n) {
-									checkRows(t, v, p.games, rows, want)
-								}
-							}
-						}
-					}
+		t.Run(name, func(t *testing.T) {
+			p := deal(rules.MustPreset(name), nil, slices.Max(vectest.Sizes), 5)
+			for _, ply := range []int{17, 38} {
+				p.stepTo(ply)
+				var all []view
+				for _, layout := range []string{"cards", "slots-d1s1"} {
+					l, _ := encode.New(layout, p.cfg)
+					all = append(all, views(l)[:2]...)
 				}
-			})
-		}
+				var want [][]float32
+				for _, v := range all {
+					want = append(want, observeAll(v, p.one))
+				}
+				vectest.Run(t, func(t *testing.T, c vectest.Case) {
+					g := rules.NewGames(p.cfg, c.Pool)
+					g.Gather(p.games, p.rows[:c.Size])
+					for i, v := range all {
+						checkRows(t, v, g, c.Live, want[i])
+					}
+				})
+			}
+		})
 	}
 }
 

@@ -94,8 +94,8 @@ func (s *Slots) plan(open bool) []Field {
 	if s.opt.SlotAware {
 		s.view.aware = p.add(Field{Name: "slot", Unit: "0/1",
 			Meaning: "what playing the card of an own hand slot would do, whoever is to move; a card fits if the rules let it be played",
-			Per:     "hand slot", Parts: []string{"fits, no number there yet", "so and is a number", "so and is a wager, no card there yet",
-				"fits, numbers there", "is a number that does not fit", "is a wager that fits"}}, s.cfg.Hand)
+			Per:     "hand slot", Parts: []string{"fits a colour without numbers", "number that does so", "wager that opens the colour",
+				"fits a colour with numbers", "number that does not fit", "wager that fits"}}, s.cfg.Hand)
 	}
 	if open {
 		s.view.theirHand = p.add(handField("their hand", "the opponent's hand, ascending by type"), s.cfg.Hand)

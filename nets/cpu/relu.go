@@ -15,13 +15,13 @@ func relu(v []float32) {
 	}
 }
 
-// gate clears the elements of d whose activation is zero: the derivative of
-// ReLU, which is taken to be 0 at 0. Activations are never negative, so only
-// zero is left unchanged by shifting out the sign.
+// gate clears the elements of d whose activation, a result of relu, is zero:
+// the derivative of ReLU, which is taken to be 0 at 0. No bit is set in the
+// zeros that relu returns.
 func gate(d, activation []float32) {
 	activation = activation[:len(d)]
 	for i, a := range activation {
-		on := -int64(math.Float32bits(a)<<1) >> 63
+		on := -int64(math.Float32bits(a)) >> 63
 		d[i] = math.Float32frombits(math.Float32bits(d[i]) & uint32(on))
 	}
 }

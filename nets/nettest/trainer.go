@@ -34,6 +34,7 @@ func RunTrainer(t *testing.T, factory TrainerFactory, traits Traits) {
 		{"Fit", trainerFit},
 		{"InPlace", trainerInPlace},
 		{"NotFinite", trainerNotFinite},
+		{"HiddenInfinity", trainerHidden},
 		{"Overflow", trainerOverflow},
 		{"Resume", trainerResume},
 		{"State", trainerState},
@@ -79,7 +80,7 @@ func trainerGradient(t *testing.T, f TrainerFactory) {
 		p := params(shape, 1)
 		tr := f.new(t, shape, p, nets.TrainerOptions{Workers: 2})
 		for _, rows := range []int{257, 1, 3, 64, 65} {
-			if shape.In() > 100 && rows > 3 && rows < 257 {
+			if shape.In() > 100 && rows != 65 || shape.In() > 50 && rows > 65 {
 				continue // the oracle is slow
 			}
 			for _, k := range kinds {
@@ -189,12 +190,11 @@ func norm(v []float32) float64 {
 // which the first step leaves at (1-beta1)·g.
 func trainerClip(t *testing.T, f TrainerFactory) {
 	b := newProblem(small, 65, kinds[0], 8)
-	for _, clip := range []float64{0, 1e-3, 1e3} {
+	want, _ := Gradient(small, params(small, 9), b.x, b.rows, b.loss)
+	full := norm(narrow(want))
+	for _, clip := range []float64{0, 1e-3, 0.9 * full, 1.1 * full} {
 		p := params(small, 9)
 		tr := f.new(t, small, p, nets.TrainerOptions{ClipNorm: clip, Beta1: 0.5, Workers: 2})
-		grad := p.Clone()
-		tr.Gradient(grad, b.x, b.rows, b.loss)
-		full := norm(grad.Flat())
 		info := step(t, tr, b)
 		want, clipped := full, clip > 0 && clip < full
 		if clipped {
@@ -203,7 +203,7 @@ func trainerClip(t *testing.T, f TrainerFactory) {
 		if got := 2 * norm(tr.State().M); math.Abs(got-want) > 1e-5*want {
 			t.Errorf("clip %v: a gradient of norm %v was applied, want %v", clip, got, want)
 		}
-		if math.Abs(info.GradNorm-full) > 1e-6*full || info.Clipped != clipped {
+		if math.Abs(info.GradNorm-full) > 1e-5*full || info.Clipped != clipped {
 			t.Errorf("clip %v: %+v, want norm %v", clip, info, full)
 		}
 	}
@@ -400,6 +400,28 @@ func trainerNotFinite(t *testing.T, f TrainerFactory) {
 	}
 }
 
+// trainerHidden gives an input of -Inf to units that it turns off: outputs and
+// loss are finite, and the gradient, 0·Inf, is not.
+func trainerHidden(t *testing.T, f TrainerFactory) {
+	const rows, row, input = 130, 71, 3
+	b := newProblem(small, rows, kinds[0], 34)
+	p := params(small, 35)
+	weight, _ := small.Layer(p, 0)
+	for j := range small[1] {
+		weight[input*small[1]+j] = 0.5
+	}
+	tr := f.new(t, small, p, nets.TrainerOptions{Workers: 2})
+	before, state := p.Clone(), tr.State()
+	b.x[row*small.In()+input] = float32(math.Inf(-1))
+	_, err := tr.Step(b.x, rows, b.loss)
+	var invalid *nets.InvalidError
+	if !errors.As(err, &invalid) || invalid.Row != row {
+		t.Errorf("error %v, want one about row %d", err, row)
+	}
+	equalBits(t, "parameters", p.Flat(), before.Flat())
+	equalState(t, "optimiser", tr.State(), state)
+}
+
 // first returns the first output that counts in a row.
 func (p *problem) first(r int) int {
 	for a := range p.shape.Out() {
@@ -534,22 +556,23 @@ func trainerWorkers(t *testing.T, f TrainerFactory) {
 	}
 }
 
-// trainerAllocations counts allocations once the largest batch was seen.
+// trainerAllocations counts allocations once the largest batch was seen, with
+// a layer as wide as tempts a BLAS to start goroutines.
 func trainerAllocations(t *testing.T, f TrainerFactory) {
+	shape := nets.MLP{33, 250, 17}
 	for _, workers := range []int{1, 2, 5} {
-		p := params(small, 28)
-		tr := f.new(t, small, p, nets.TrainerOptions{Workers: workers, ClipNorm: 1})
+		p := params(shape, 28)
+		tr := f.new(t, shape, p, nets.TrainerOptions{Workers: workers, ClipNorm: 1})
 		grad := p.Clone()
-		b := newProblem(small, 257, kinds[0], 29)
-		step(t, tr, b)
-		for _, rows := range []int{257, 1, 64} {
-			allocations(t, fmt.Sprintf("Step of %d rows", rows), func() {
+		b := newProblem(shape, 257, kinds[0], 29)
+		allocations(t, fmt.Sprintf("%d workers", workers), func() {
+			for _, rows := range []int{257, 1, 64} {
 				if _, err := tr.Step(b.x, rows, b.loss); err != nil {
 					t.Fatal(err)
 				}
-			})
-			allocations(t, "Gradient", func() { tr.Gradient(grad, b.x, rows, b.loss) })
-		}
+				tr.Gradient(grad, b.x, rows, b.loss)
+			}
+		})
 	}
 }
 

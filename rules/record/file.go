@@ -184,8 +184,11 @@ func SetName(path string) string {
 	return strings.TrimPrefix(name, "games_")
 }
 
-// Add makes the games of a file known.
+// Add makes the games of a file known; a file of another kind adds nothing.
 func (l *Library) Add(f *File) {
+	if f.Kind != Games {
+		return
+	}
 	if l.games == nil {
 		l.games = make(map[string]map[int]*Game)
 	}

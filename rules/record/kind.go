@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -31,7 +32,7 @@ func (k Kind) String() string { return kinds[k].name }
 func KindOf(line []byte) (Kind, error) {
 	keys, err := objectKeys(line)
 	if err != nil {
-		if line[0] == '{' {
+		if bytes.HasPrefix(line, []byte("{")) {
 			return 0, err
 		}
 		return 0, fmt.Errorf("foreign file: it starts with %s, expected lines of %s", abbreviate(line), kindNames())

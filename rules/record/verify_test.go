@@ -126,7 +126,7 @@ func TestVerifyFindsCorruption(t *testing.T) {
 func TestVerifyFindsSwappedCards(t *testing.T) {
 	game := readGames(t, files[0].path)[0]
 	swaps, found := 0, 0
-	for i := range len(game.Deck) - 1 {
+	for i := 0; i < len(game.Deck)-1; i += 3 {
 		if game.Deck[i] == game.Deck[i+1] {
 			continue
 		}

@@ -1,0 +1,294 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vtrain/cfr"
+)
+
+// Save writes a checkpoint of a state after that many seconds of training,
+// makes it the latest, and removes those beyond checkpoint.keep. Until it is
+// the latest, the former one stays so. A state that isn't finite is refused.
+func (f *Folder) Save(s cfr.State, elapsed float64) error {
+	name := checkpointName(s.Iteration)
+	if err := f.save(name, s, elapsed); err != nil {
+		return fmt.Errorf("checkpoint %s: %w", f.Path(checkpointsName, name), err)
+	}
+	return nil
+}
+
+func (f *Folder) save(name string, s cfr.State, elapsed float64) error {
+	if err := finite(s); err != nil {
+		return err
+	}
+	folder := f.Path(checkpointsName)
+	// The log is durable first: it has the iterations of every checkpoint.
+	if err := cmp.Or(sweep(folder), f.metrics.f.Sync()); err != nil {
+		return err
+	}
+	aside := filepath.Join(folder, asidePrefix+name)
+	err := os.Mkdir(aside, 0o755)
+	if err == nil {
+		err = writeCheckpoint(aside, f.Config, s, elapsed)
+	}
+	if err == nil {
+		err = f.publish(aside, name)
+	}
+	if err != nil {
+		return cmp.Or(err, os.RemoveAll(aside))
+	}
+	return f.prune()
+}
+
+// publish gives a finished checkpoint its name and makes it the latest.
+func (f *Folder) publish(aside, name string) error {
+	folder := f.Path(checkpointsName)
+	path := filepath.Join(folder, name)
+	if latest, err := readLatest(f.Dir); err == nil && latest == name {
+		return supersede(path, aside)
+	}
+	// One that was never the latest is what a killed process was about to publish.
+	if err := removeAside(path); err != nil {
+		return err
+	}
+	if err := os.Rename(aside, path); err != nil {
+		return err
+	}
+	if err := syncFolder(folder); err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(folder, latestName), []byte(name+"\n"))
+}
+
+// supersede refuses to replace the latest checkpoint, which no moment may be
+// without, unless it holds just the same.
+func supersede(path, aside string) error {
+	old, err := os.ReadFile(filepath.Join(path, manifestName))
+	if err != nil {
+		return err
+	}
+	same, err := os.ReadFile(filepath.Join(aside, manifestName))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(old, same) {
+		return errors.New("is the latest and holds another state, expected a later iteration")
+	}
+	return os.RemoveAll(aside)
+}
+
+// removeAside removes a folder in two steps, so that a process killed in
+// between leaves nothing that looks whole.
+func removeAside(path string) error {
+	aside := filepath.Join(filepath.Dir(path), asidePrefix+"old-"+filepath.Base(path))
+	err := os.Rename(path, aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return cmp.Or(err, os.RemoveAll(aside))
+}
+
+func writeCheckpoint(dir string, c Config, s cfr.State, elapsed float64) error {
+	m, err := newManifest(c, s)
+	if err != nil {
+		return err
+	}
+	config := c.Core().Marshal()
+	if err := writeSynced(filepath.Join(dir, configName), config); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(config)
+	m.Files = []FileEntry{{configName, int64(len(config)), hex.EncodeToString(sum[:])}}
+	for _, file := range []struct {
+		name    string
+		tensors []tensor
+	}{
+		{weightsName, weightTensors(s)},
+		{optimiserName, momentTensors(s)},
+		{memoryName, memoryTensors(s)},
+	} {
+		entry, err := writeTensors(filepath.Join(dir, file.name), file.tensors)
+		if err != nil {
+			return err
+		}
+		m.Files = append(m.Files, entry)
+	}
+	return cmp.Or(
+		writeSealed(dir, manifestName, m),
+		writeSealed(dir, machineName, ThisMachine(elapsed)),
+		syncFolder(dir),
+	)
+}
+
+func writeSealed(dir, name string, v any) error {
+	text, err := seal(v)
+	if err != nil {
+		return err
+	}
+	return writeSynced(filepath.Join(dir, name), text)
+}
+
+func weightTensors(s cfr.State) []tensor {
+	var tensors []tensor
+	for _, n := range s.Networks {
+		for _, t := range n.Params.Tensors() {
+			tensors = append(tensors, tensor{n.Name + "." + t.Name, t.Shape, t.Data})
+		}
+	}
+	return tensors
+}
+
+func momentTensors(s cfr.State) []tensor {
+	var tensors []tensor
+	for _, n := range s.Networks {
+		tensors = append(tensors,
+			tensor{n.Name + ".m", []int{len(n.State.M)}, n.State.M},
+			tensor{n.Name + ".v", []int{len(n.State.V)}, n.State.V})
+	}
+	return tensors
+}
+
+func memoryTensors(s cfr.State) []tensor {
+	var tensors []tensor
+	for _, f := range s.Memory.Fields {
+		tensors = append(tensors, tensor{f.Name, []int{s.Memory.Rows, f.W}, f.Data})
+	}
+	return tensors
+}
+
+// finite refuses a state that training has already ruined.
+func finite(s cfr.State) error {
+	for _, n := range s.Networks {
+		for _, part := range []struct {
+			what   string
+			values []float32
+		}{{"parameter", n.Params.Flat()}, {"first moment", n.State.M}, {"second moment", n.State.V}} {
+			i := slices.IndexFunc(part.values, func(v float32) bool { return v-v != 0 })
+			if i >= 0 {
+				return fmt.Errorf("%s %d of the %s network is %v, expected a finite number", part.what, i, n.Name, part.values[i])
+			}
+		}
+	}
+	return nil
+}
+
+// checkpointName is the folder of an iteration: digits that sort by name as
+// long as there are fewer than a million.
+func checkpointName(iteration int) string { return fmt.Sprintf("%06d", iteration) }
+
+// iterationOf is the inverse of checkpointName, false for other names.
+func iterationOf(name string) (int, bool) {
+	n, err := strconv.Atoi(name)
+	return n, err == nil && n >= 0 && checkpointName(n) == name
+}
+
+// Checkpoints returns the iterations of a run's checkpoints, ascending.
+func Checkpoints(dir string) ([]int, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, checkpointsName))
+	if err != nil {
+		return nil, err
+	}
+	var iterations []int
+	for _, e := range entries {
+		if n, ok := iterationOf(e.Name()); ok && e.IsDir() {
+			iterations = append(iterations, n)
+		}
+	}
+	slices.Sort(iterations)
+	return iterations, nil
+}
+
+// prune removes the oldest checkpoints beyond the number to keep, never the
+// latest.
+func (f *Folder) prune() error {
+	iterations, err := Checkpoints(f.Dir)
+	if err != nil {
+		return err
+	}
+	latest, err := readLatest(f.Dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range iterations[:max(0, len(iterations)-f.Config.Checkpoint.Keep)] {
+		if name := checkpointName(n); name != latest {
+			if err := removeAside(f.Path(checkpointsName, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ErrNoCheckpoint is the error, wrapped, of a run that has none yet.
+var ErrNoCheckpoint = errors.New("has no checkpoint yet")
+
+// readLatest returns the name of the latest checkpoint of a run.
+func readLatest(dir string) (string, error) {
+	path := filepath.Join(dir, checkpointsName, latestName)
+	const enough = 64
+	text, err := readBounded(path, enough)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("run folder %s: %w", dir, ErrNoCheckpoint)
+	}
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSuffix(string(text), "\n")
+	if _, ok := iterationOf(name); !ok {
+		return "", fmt.Errorf("%s: %q, expected the name of a checkpoint", path, text)
+	}
+	return name, nil
+}
+
+// Resume loads the latest checkpoint and forgets what was logged and saved
+// after it. ErrNoCheckpoint means that the run begins anew, after Rewind(0).
+func (f *Folder) Resume() (*Checkpoint, error) {
+	ck, err := Load(f.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return ck, f.Rewind(ck.Manifest.Iteration)
+}
+
+// Rewind forgets all that happened after an iteration: metrics, and
+// checkpoints, of which the newest that is left becomes the latest.
+func (f *Folder) Rewind(iteration int) error {
+	if err := f.rewind(iteration); err != nil {
+		return fmt.Errorf("run folder %s: %w", f.Dir, err)
+	}
+	return nil
+}
+
+func (f *Folder) rewind(iteration int) error {
+	iterations, err := Checkpoints(f.Dir)
+	if err != nil {
+		return err
+	}
+	i, _ := slices.BinarySearch(iterations, min(iteration, math.MaxInt-1)+1)
+	latest := f.Path(checkpointsName, latestName)
+	if i == 0 {
+		if err := os.Remove(latest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	} else if err := replaceFile(latest, []byte(checkpointName(iterations[i-1])+"\n")); err != nil {
+		return err
+	}
+	for _, n := range iterations[i:] {
+		if err := removeAside(f.Path(checkpointsName, checkpointName(n))); err != nil {
+			return err
+		}
+	}
+	return f.metrics.keepUntil(iteration)
+}

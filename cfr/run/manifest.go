@@ -1,0 +1,253 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nlpodyssey/safetensors"
+
+	"vtrain/cfr"
+	"vtrain/encode"
+	"vtrain/nets"
+	"vtrain/rules"
+)
+
+// formatVersion is the version of the checkpoint format. A change that older
+// programs can't read raises it.
+const formatVersion = 1
+
+// A Manifest describes a checkpoint. It depends on what was learned alone; see
+// Machine for the rest.
+type Manifest struct {
+	Format       int             `json:"format"`
+	Iteration    int             `json:"iteration"`
+	Decisions    int64           `json:"decisions"`
+	ConfigSHA256 string          `json:"config_sha256"` // of Config.Core
+	Rules        ManifestRules   `json:"rules"`
+	Encoding     EncodingVersion `json:"encoding"`
+	Scale        float64         `json:"scale"` // game points in one unit of utility
+	Networks     []NetworkEntry  `json:"networks"`
+	Memory       MemoryEntry     `json:"memory"`
+	Files        []FileEntry     `json:"files"`
+}
+
+// ManifestRules is a rules.Config as JSON.
+type ManifestRules struct {
+	Colors   int `json:"colors"`
+	Ranks    int `json:"ranks"`
+	MinRank  int `json:"min_rank"`
+	Wagers   int `json:"wagers"`
+	Hand     int `json:"hand"`
+	Penalty  int `json:"penalty"`
+	BonusAt  int `json:"bonus_at"`
+	Bonus    int `json:"bonus"`
+	MaxTurns int `json:"max_turns"`
+}
+
+// EncodingVersion is a layout and its version.
+type EncodingVersion struct {
+	Layout  string `json:"layout"`
+	Version int    `json:"version"`
+}
+
+// A NetworkEntry is one network: its tensors, and the steps of its optimiser.
+type NetworkEntry struct {
+	Name    string        `json:"name"`
+	Steps   int           `json:"steps"`
+	Moments int           `json:"moments"` // elements of each moment; 0 before a first step
+	Tensors []TensorEntry `json:"tensors"`
+}
+
+// A TensorEntry is one tensor of a network, in the order of its parameters.
+type TensorEntry struct {
+	Name  string `json:"name"`
+	Shape []int  `json:"shape"`
+}
+
+// A MemoryEntry is the reservoir of the average strategy.
+type MemoryEntry struct {
+	Rows    int           `json:"rows"`
+	Seen    uint64        `json:"seen"`
+	Columns []ColumnEntry `json:"columns"`
+}
+
+// A ColumnEntry is one column of the reservoir, of shape [rows, width].
+type ColumnEntry struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"` // as safetensors names it
+	Width int    `json:"width"`
+}
+
+// Files of a checkpoint.
+const (
+	manifestName  = "manifest.json"
+	machineName   = "machine.json"
+	weightsName   = "weights.safetensors"
+	optimiserName = "optimiser.safetensors"
+	memoryName    = "memory.safetensors"
+)
+
+// newManifest describes a state, but for the files.
+func newManifest(c Config, s cfr.State) (Manifest, error) {
+	encoding, err := encodingOf(c)
+	if err != nil {
+		return Manifest{}, err
+	}
+	m := Manifest{
+		Format: formatVersion, Iteration: s.Iteration, Decisions: s.Decisions,
+		ConfigSHA256: c.Core().Hash(), Rules: ManifestRules(c.Rules.Config), Encoding: encoding, Scale: c.Learner.Scale,
+		Memory: MemoryEntry{Rows: s.Memory.Rows, Seen: s.Memory.Seen},
+	}
+	for _, n := range s.Networks {
+		e := NetworkEntry{Name: n.Name, Steps: n.State.Step, Moments: len(n.State.M)}
+		for _, t := range n.Params.Tensors() {
+			e.Tensors = append(e.Tensors, TensorEntry{t.Name, t.Shape})
+		}
+		m.Networks = append(m.Networks, e)
+	}
+	for _, f := range s.Memory.Fields {
+		e, ok := elementsOf(f.Data)
+		if !ok {
+			return m, fmt.Errorf("memory column %s is a %T, expected a slice of numbers", f.Name, f.Data)
+		}
+		m.Memory.Columns = append(m.Memory.Columns, ColumnEntry{f.Name, e.dtype.String(), f.W})
+	}
+	return m, nil
+}
+
+// encodingOf returns the version that this program has of a layout.
+func encodingOf(c Config) (EncodingVersion, error) {
+	layout, err := encode.New(c.Encoding.Layout, c.Rules.Config)
+	if err != nil {
+		return EncodingVersion{}, err
+	}
+	return EncodingVersion{layout.Name(), layout.Version()}, nil
+}
+
+// fits reports the first difference between a checkpoint and the configuration
+// that wants to use it.
+func (m *Manifest) fits(c Config) error {
+	encoding, err := encodingOf(c)
+	if err != nil {
+		return err
+	}
+	switch ours := ManifestRules(c.Rules.Config); {
+	case m.Rules != ours:
+		return fmt.Errorf("rules are %s, expected %s", rulesText(m.Rules), rulesText(ours))
+	case m.Encoding != encoding:
+		return fmt.Errorf("encoding is %s version %d, expected %s version %d", m.Encoding.Layout, m.Encoding.Version, encoding.Layout, encoding.Version)
+	case m.Scale != c.Learner.Scale:
+		return fmt.Errorf("scale is %v, expected %v", m.Scale, c.Learner.Scale)
+	}
+	for _, n := range m.Networks {
+		if hidden := n.hidden(); !slices.Equal(hidden, c.Nets.Hidden) {
+			return fmt.Errorf("hidden layers of the %s network are %v, expected %v", n.Name, hidden, c.Nets.Hidden)
+		}
+	}
+	return nil
+}
+
+func rulesText(r ManifestRules) string {
+	return fmt.Sprintf("%s %+v", rules.Config(r).Name(), rules.Config(r))
+}
+
+// hidden returns the widths between the layers.
+func (n *NetworkEntry) hidden() []int {
+	var widths []int
+	for _, t := range n.Tensors {
+		if len(t.Shape) == 2 {
+			widths = append(widths, t.Shape[1])
+		}
+	}
+	return widths[:max(0, len(widths)-1)]
+}
+
+// validate checks that the parts of a manifest fit each other, before anything
+// is allocated after their sizes.
+func (m *Manifest) validate() error {
+	if m.Iteration < 0 || m.Decisions < 0 || m.Memory.Rows < 0 || m.Memory.Rows > math.MaxInt32 || uint64(m.Memory.Rows) > m.Memory.Seen {
+		return fmt.Errorf("%d iterations, %d decisions, %d rows of %d seen: impossible", m.Iteration, m.Decisions, m.Memory.Rows, m.Memory.Seen)
+	}
+	names := map[string]bool{}
+	fresh := func(name string) bool {
+		known := names[name]
+		names[name] = true
+		return !known
+	}
+	for _, n := range m.Networks {
+		total := 0
+		for _, t := range n.Tensors {
+			size, ok := bytesOf(tensorSpec{t.Name, t.Shape, safetensors.F32})
+			if !ok || size == 0 || !fresh("network "+n.Name+" "+t.Name) {
+				return fmt.Errorf("network %s: tensor %s of shape %v: impossible", n.Name, t.Name, t.Shape)
+			}
+			total += product(t.Shape)
+		}
+		if !fresh("network "+n.Name) || n.Steps < 0 || n.Moments != 0 && n.Moments != total {
+			return fmt.Errorf("network %s: %d steps, %d moments of %d parameters: impossible", n.Name, n.Steps, n.Moments, total)
+		}
+	}
+	for _, c := range m.Memory.Columns {
+		dtype, err := safetensors.ParseDType(c.Type)
+		if err != nil || !stores(dtype) || c.Width < 0 || c.Width > math.MaxInt32 || !fresh("column "+c.Name) {
+			return fmt.Errorf("memory column %s of %d %s: impossible", c.Name, c.Width, c.Type)
+		}
+	}
+	return nil
+}
+
+// stores reports whether columns may hold that type.
+func stores(dtype safetensors.DType) bool {
+	return dtype != safetensors.BOOL && dtype != safetensors.F16 && dtype != safetensors.BF16
+}
+
+// file returns the entry of a file.
+func (m *Manifest) file(name string) (FileEntry, error) {
+	for _, f := range m.Files {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return FileEntry{}, fmt.Errorf("%s: no %s among the files, expected one", manifestName, name)
+}
+
+// weights lists the tensors of weights.safetensors.
+func (m *Manifest) weights() []tensorSpec {
+	var specs []tensorSpec
+	for _, n := range m.Networks {
+		for _, t := range n.Tensors {
+			specs = append(specs, tensorSpec{n.Name + "." + t.Name, t.Shape, safetensors.F32})
+		}
+	}
+	return specs
+}
+
+// moments lists the tensors of optimiser.safetensors.
+func (m *Manifest) moments() []tensorSpec {
+	var specs []tensorSpec
+	for _, n := range m.Networks {
+		shape := []int{n.Moments}
+		specs = append(specs, tensorSpec{n.Name + ".m", shape, safetensors.F32}, tensorSpec{n.Name + ".v", shape, safetensors.F32})
+	}
+	return specs
+}
+
+// columns lists the tensors of memory.safetensors.
+func (m *Manifest) columns() []tensorSpec {
+	var specs []tensorSpec
+	for _, c := range m.Memory.Columns {
+		dtype, _ := safetensors.ParseDType(c.Type)
+		specs = append(specs, tensorSpec{c.Name, []int{m.Memory.Rows, c.Width}, dtype})
+	}
+	return specs
+}
+
+// newParams allocates the parameters of a network.
+func (n *NetworkEntry) newParams() nets.Params {
+	specs := make([]nets.Spec, len(n.Tensors))
+	for i, t := range n.Tensors {
+		specs[i] = nets.Spec{Name: t.Name, Shape: t.Shape}
+	}
+	return nets.NewParams(specs...)
+}

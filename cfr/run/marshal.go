@@ -1,0 +1,86 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+)
+
+// notes say what each key means, and in which unit.
+var notes = map[string]string{
+	"run.name":       "folder under runs/",
+	"run.seed":       "of everything random: the same seed gives the same run",
+	"run.minutes":    "budget in minutes, 0 for none",
+	"run.iterations": "budget in iterations, 0 for none",
+	"run.workers":    "worker threads, 0 for all cores granted",
+
+	"rules.preset":    "variant that the values below were taken from",
+	"rules.colors":    "expeditions",
+	"rules.ranks":     "number cards of a colour",
+	"rules.min_rank":  "face value of the lowest number card",
+	"rules.wagers":    "wager cards of a colour",
+	"rules.hand":      "cards in a hand",
+	"rules.penalty":   "points for starting an expedition",
+	"rules.bonus_at":  "cards in an expedition that earn the bonus",
+	"rules.bonus":     "points of the bonus",
+	"rules.max_turns": "turns after which a game is cut, 0 for no limit",
+
+	"encoding.layout": "what networks see and how actions are numbered",
+	"nets.hidden":     "widths of the hidden layers of every network",
+
+	"learner.estimator":     "how counterfactual values are estimated",
+	"learner.games":         "games traversed in an iteration",
+	"learner.epsilon":       "share of uniform exploration at the traverser's nodes",
+	"learner.lambda":        "λ of the return that the critic learns from",
+	"learner.window":        "iterations that bootstrapped regrets remember",
+	"learner.regret_gain":   "regrets in the network's units per unit of utility",
+	"learner.averaging":     "γ: iteration t weighs t^γ in the average policy",
+	"learner.correction":    "correct the critic's value of the action taken by what happened",
+	"learner.clip":          "largest importance weight of that correction",
+	"learner.fallback":      "policy where no regret is positive: argmax or uniform",
+	"learner.scale":         "game points in one unit of utility",
+	"learner.batch":         "rows of a training step",
+	"learner.passes":        "passes over the rows of an iteration",
+	"learner.regret_rate":   "learning rate of the regret network",
+	"learner.critic_rate":   "learning rate of the critic",
+	"learner.strategy_rate": "learning rate of the strategy network",
+	"learner.anneal":        "share of the learning rates left at the end of a run",
+	"learner.weight_decay":  "decoupled weight decay of AdamW",
+	"learner.clip_norm":     "largest norm of a gradient, 0 for no limit",
+
+	"memory.strategy_rows": "decisions that the average strategy is learned from, at most",
+
+	"evaluation.every":     "iterations between matches, 0 for none before the end",
+	"evaluation.games":     "games of a match",
+	"evaluation.opponents": "bots, or agents as run:DIR and ckpt:DIR",
+	"evaluation.policies":  "of the learner: average, current",
+
+	"checkpoint.every": "iterations between checkpoints, 0 for one at the end",
+	"checkpoint.keep":  "newest checkpoints that stay",
+}
+
+// Marshal returns the configuration as YAML, every value written out and
+// explained. LoadConfig reads it back to an equal one.
+func (c Config) Marshal() []byte {
+	keys := keysOf(&c)
+	widest := 0
+	for _, k := range keys {
+		widest = max(widest, len(leaf(k.name))+len(format(k.value)))
+	}
+	widest = min(widest, 28) // a long list pushes its own comment only
+	var b strings.Builder
+	section := ""
+	for _, k := range keys {
+		head, name, _ := strings.Cut(k.name, ".")
+		if head != section {
+			section = head
+			fmt.Fprintf(&b, "%s:\n", section)
+		}
+		value := format(k.value)
+		fmt.Fprintf(&b, "  %s: %s", name, value)
+		if note := notes[k.name]; note != "" {
+			fmt.Fprintf(&b, "%*s  # %s", max(0, widest-len(name)-len(value)), "", note)
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}

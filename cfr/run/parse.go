@@ -1,0 +1,228 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// maxConfigSize bounds a configuration file: a larger one is another file.
+const maxConfigSize = 1 << 20
+
+// LoadConfig reads a configuration file. What it doesn't mention has its
+// default; what it mentions must exist and be of the right type. Values are
+// not validated, because Set may still change them.
+func LoadConfig(path string) (Config, error) {
+	text, err := readBounded(path, maxConfigSize)
+	if err != nil {
+		return Config{}, err
+	}
+	return parseConfig(path, text)
+}
+
+// readBounded reads a file of at most that many bytes.
+func readBounded(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s: more than %d bytes, expected at most that", path, limit)
+	}
+	return text, nil
+}
+
+// parseConfig reads a configuration over the defaults; path is for errors.
+func parseConfig(path string, text []byte) (Config, error) {
+	c := Default()
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return Config{}, syntaxError(path, err)
+	}
+	var values []located
+	for i, doc := range file.Docs {
+		if i > 0 {
+			return Config{}, fmt.Errorf("%s: %d documents, expected one", path, len(file.Docs))
+		}
+		if values, err = collect(nil, keysOf(&c), "", doc.Body); err != nil {
+			return Config{}, fmt.Errorf("%s:%w", path, err)
+		}
+	}
+	// A preset comes first, wherever it was written: the other rules change it.
+	slices.SortStableFunc(values, func(a, b located) int { return presetRank(a) - presetRank(b) })
+	for _, v := range values {
+		if err := c.assign(v.name, v.raw); err != nil {
+			return Config{}, fmt.Errorf("%s:%d: %w", path, v.line, err)
+		}
+	}
+	return c, nil
+}
+
+func presetRank(v located) int {
+	if v.name == "rules.preset" {
+		return 0
+	}
+	return 1
+}
+
+// syntaxError reduces the library's report, which draws the source, to a line.
+func syntaxError(path string, err error) error {
+	var e yaml.Error
+	if !errors.As(err, &e) || e.GetToken() == nil {
+		return fmt.Errorf("%s: not YAML: %s", path, firstLine(err.Error()))
+	}
+	return fmt.Errorf("%s:%d: not YAML: %s", path, e.GetToken().Position.Line, firstLine(e.GetMessage()))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// A located is the value of a known key and the line that it was written in.
+type located struct {
+	name string
+	line int
+	raw  raw
+}
+
+// collect appends the values below a node whose keys begin with prefix. Errors
+// begin with the line number.
+func collect(values []located, keys []key, prefix string, node ast.Node) ([]located, error) {
+	var entries []*ast.MappingValueNode
+	switch n := node.(type) {
+	case nil, *ast.NullNode, *ast.CommentGroupNode:
+		return values, nil // a section of which everything is commented out
+	case *ast.MappingNode:
+		entries = n.Values
+	case *ast.MappingValueNode:
+		entries = []*ast.MappingValueNode{n}
+	default:
+		where := strings.TrimSuffix(prefix, ".")
+		if where == "" {
+			where = "the file"
+		}
+		return nil, fmt.Errorf("%d: %s is %s, expected keys with values", lineOf(node), where, show(node))
+	}
+	for _, entry := range entries {
+		name, line := prefix+entry.Key.GetToken().Value, lineOf(entry.Key)
+		known := slices.ContainsFunc(keys, func(k key) bool { return k.name == name })
+		switch {
+		case slices.ContainsFunc(values, func(v located) bool { return v.name == name }):
+			return nil, fmt.Errorf("%d: %s is given twice", line, name)
+		case known:
+			values = append(values, located{name, line, rawOf(entry.Value)})
+		case isSection(keys, name):
+			var err error
+			if values, err = collect(values, keys, name+".", entry.Value); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("%d: unknown key %s, did you mean %s?", line, name, nearest(keys, name))
+		}
+	}
+	return values, nil
+}
+
+func lineOf(n ast.Node) int { return n.GetToken().Position.Line }
+
+// rawOf reads a value. What is neither scalar nor list (maps, anchors, tags)
+// fits no key.
+func rawOf(node ast.Node) raw {
+	r := raw{shown: show(node)}
+	switch n := node.(type) {
+	case *ast.SequenceNode:
+		r.list = true
+		for _, item := range n.Values {
+			r.items = append(r.items, rawOf(item))
+		}
+	case *ast.StringNode:
+		quoted := n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
+		r.text, r.word, r.plain = n.Value, true, !quoted
+	case *ast.LiteralNode:
+		r.text, r.word = n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		r.text, r.plain = node.GetToken().Value, true
+	}
+	return r
+}
+
+// show writes a node in one short line.
+func show(node ast.Node) string {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return fmt.Sprintf("%q", n.Value)
+	case *ast.NullNode:
+		return "empty"
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a section"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		return "an anchor, alias or tag"
+	}
+	const longest = 60
+	text := firstLine(node.GetToken().Value)
+	if len(text) > longest {
+		text = text[:longest] + "…"
+	}
+	return text
+}
+
+// Set changes one value, given as "section.key=value". Lists are written
+// "128,128" or "[128, 128]". Setting rules.preset resets the other rules but
+// max_turns. After an error the configuration is as before.
+func (c *Config) Set(assignment string) error {
+	name, text, ok := strings.Cut(assignment, "=")
+	name, text = strings.TrimSpace(name), strings.TrimSpace(text)
+	if !ok || name == "" {
+		return fmt.Errorf("set %q: expected section.key=value", assignment)
+	}
+	changed := *c
+	if err := changed.assign(name, changed.rawText(name, text)); err != nil {
+		return fmt.Errorf("set %s: %w", assignment, err)
+	}
+	*c = changed
+	return nil
+}
+
+// rawText reads a value from the command line, where nothing needs quotes.
+func (c *Config) rawText(name, text string) raw {
+	r := rawWord(text)
+	for _, k := range keysOf(c) {
+		if k.name != name || k.value.Kind().String() != "slice" {
+			continue
+		}
+		r.list = true
+		if inner, ok := strings.CutPrefix(text, "["); ok {
+			text = strings.TrimSuffix(inner, "]")
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			return r
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			r.items = append(r.items, rawWord(strings.TrimSpace(item)))
+		}
+	}
+	return r
+}
+
+func rawWord(text string) raw {
+	if n := len(text); n >= 2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
+		text = text[1 : n-1]
+	}
+	return raw{shown: fmt.Sprintf("%q", text), text: text, word: true, plain: true}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"vtrain/cfr"
+	"vtrain/cfr/arena"
+	"vtrain/cfr/run"
+	"vtrain/cfr/train"
+)
+
+// reporter shows a training run: a bar on a terminal, log lines elsewhere.
+// Evaluations are lines in both, and redraw the run's plot.
+type reporter struct {
+	s      *streams
+	folder *run.Folder
+	bar    *progressbar.ProgressBar // nil without a terminal
+
+	mu      sync.Mutex // stopping comes from another goroutine
+	started time.Time
+	first   float64 // progress when this session began
+	results []arena.Result
+	last    cfr.Metrics
+}
+
+func newReporter(s *streams, folder *run.Folder) *reporter {
+	return &reporter{s: s, folder: folder, first: -1}
+}
+
+// barSteps is the resolution of the bar.
+const barSteps = 1000
+
+// start says what is about to be trained, and its memory.
+func (r *reporter) start(session *train.Session) {
+	cfg, l := r.folder.Config, session.Learner()
+	r.started = time.Now()
+	budget := fmt.Sprintf("%g minutes", cfg.Run.Minutes)
+	if cfg.Run.Iterations > 0 {
+		budget = fmt.Sprintf("%d iterations", cfg.Run.Iterations)
+	}
+	r.s.log.Info("training", "run", r.folder.Dir, "rules", cfg.Rules.Name(), "layout", cfg.Encoding.Layout,
+		"hidden", fmt.Sprint(cfg.Nets.Hidden), "seed", cfg.Run.Seed, "budget", budget)
+	r.s.log.Info("memory", "reservoir_rows", cfg.Memory.StrategyRows,
+		"reservoir_bytes", cfg.Memory.StrategyRows*l.Memory().RowBytes(), "row_bytes", l.Memory().RowBytes())
+	if l.Iteration() > 0 {
+		r.s.log.Info("resumed", "iteration", l.Iteration(), "states", l.Decisions())
+	}
+	if w, ok := terminal(r.s.err); ok {
+		r.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(24),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
+	}
+}
+
+// terminal returns the file of a writer that is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Iteration implements train.Reporter.
+func (r *reporter) Iteration(m cfr.Metrics, progress float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = m
+	left := r.left(progress)
+	if r.bar != nil {
+		r.bar.Describe(fmt.Sprintf("iteration %d, %.2f M states, %.1f k/s, %s left", m.Iteration, float64(m.States)/1e6, m.StatesPerSecond/1e3, left))
+		_ = r.bar.Set(int(progress * barSteps)) // a bar that can't be drawn must not stop a run
+		return
+	}
+	r.s.log.Info("iteration", "n", m.Iteration, "states", m.States, "states_per_s", int(m.StatesPerSecond),
+		"plies", fmt.Sprintf("%.0f", m.Plies), "entropy", fmt.Sprintf("%.2f", m.Entropy),
+		"critic_error", fmt.Sprintf("%.3f", m.CriticError), "done", fmt.Sprintf("%.0f%%", 100*progress), "left", left)
+}
+
+// left estimates the time left from this session's pace.
+func (r *reporter) left(progress float64) string {
+	elapsed := time.Since(r.started)
+	if r.first < 0 {
+		r.first = progress
+		if r.last.Iteration == 1 {
+			r.first = 0
+		}
+	}
+	if progress <= r.first {
+		return "?"
+	}
+	rest := time.Duration(float64(elapsed) * (1 - progress) / (progress - r.first))
+	return rest.Round(time.Second).String()
+}
+
+// Evaluation implements train.Reporter.
+func (r *reporter) Evaluation(iteration int, results []arena.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results = results
+	r.print(func() {
+		for _, line := range table(results) {
+			r.s.log.Info("evaluation", "iteration", iteration, "policy", line.policy, "won", line.text)
+		}
+	})
+	if err := draw(r.folder); err != nil {
+		r.print(func() { r.s.log.Warn("no plot", "error", err) })
+	}
+}
+
+// Checkpoint implements train.Reporter.
+func (r *reporter) Checkpoint(iteration int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bar == nil {
+		r.s.log.Info("checkpoint", "iteration", iteration)
+	}
+}
+
+func (r *reporter) stopping() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.print(func() { r.s.log.Info("stopping after this iteration; interrupt again to leave at once") })
+}
+
+// print writes lines where the bar is, which moves below them.
+func (r *reporter) print(lines func()) {
+	if r.bar != nil {
+		_ = r.bar.Clear()
+	}
+	lines()
+	if r.bar != nil {
+		_ = r.bar.RenderBlank()
+	}
+}
+
+// finish removes the bar.
+func (r *reporter) finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bar != nil {
+		_ = r.bar.Clear()
+		r.bar = nil
+	}
+}
+
+// result prints what came out, and what to do with it.
+func (r *reporter) result() error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "trained %d iterations, %.2f million states\n", r.last.Iteration, float64(r.last.States)/1e6)
+	for _, line := range table(r.results) {
+		fmt.Fprintf(&b, "  %-8s won %s\n", line.policy, line.text)
+	}
+	dir := r.folder.Dir
+	fmt.Fprintf(&b, "curves: %s/plots/training.png\nmeasure it: vtrain eval --agent run:%s --opponent rule\n", dir, dir)
+	_, err := io.WriteString(r.s.out, b.String())
+	return err
+}
+
+type tableLine struct{ policy, text string }
+
+// table returns a line for each policy, with its results against all.
+func table(results []arena.Result) []tableLine {
+	var lines []tableLine
+	for _, r := range results {
+		text := fmt.Sprintf("%.1f%% (%+.1f) against %s", 100*r.WinRate, r.MeanPoints, r.Opponent)
+		if n := len(lines); n > 0 && lines[n-1].policy == r.Agent {
+			lines[n-1].text += ", " + text
+			continue
+		}
+		lines = append(lines, tableLine{r.Agent, text})
+	}
+	return lines
+}
