@@ -82,7 +82,7 @@ func (c Config) Validate() error {
 		{c.Wagers+c.Ranks > maxPerColor, "wagers + ranks", c.Wagers + c.Ranks, fmt.Sprintf("at most %d cards a colour", maxPerColor)},
 		{c.MinRank < 0 || c.MinRank > maxFace, "min_rank", c.MinRank, fmt.Sprintf("0 to %d", maxFace)},
 		{c.Hand < 1, "hand", c.Hand, "at least 1"},
-		{c.Cards()/2 < c.Hand, "colors × (wagers + ranks)", c.Cards(), fmt.Sprintf("at least two hands of %d", c.Hand)},
+		{c.Cards()/2 < c.Hand, "colors × (wagers + ranks)", c.Cards(), fmt.Sprintf("at least two hands (%d cards)", 2*uint64(c.Hand))},
 		{c.Penalty > 0 || c.Penalty < -maxPoints, "penalty", c.Penalty, fmt.Sprintf("%d to 0", -maxPoints)},
 		{c.BonusAt < 1, "bonus_at", c.BonusAt, "at least 1"},
 		{c.Bonus < 0 || c.Bonus > maxPoints, "bonus", c.Bonus, fmt.Sprintf("0 to %d", maxPoints)},

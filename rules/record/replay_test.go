@@ -164,6 +164,9 @@ func TestBatchRefuses(t *testing.T) {
 			t.Errorf("%s: %v, expected %q", name, err, c.want)
 		}
 	}
+	if _, err := Batch([]Spot{{bad, 3}, {bad, 2}, {classic[1], 9}}, nil); err != nil {
+		t.Errorf("a wrong action after the ply asked for: %v", err)
+	}
 	if _, err := (Spot{bad, 9}).Replay(); err == nil || !strings.Contains(err.Error(), "game 0, ply 3") {
 		t.Errorf("replay of a wrong action: %v", err)
 	}

@@ -58,7 +58,8 @@ func Batch(spots []Spot, pool *vec.Pool) (*rules.Games, error) {
 	return out, play.collect(out, spots, rowOf)
 }
 
-// rosterOf lists the games of spots, each once, and the index of each.
+// rosterOf lists the games of spots, each once and only up to the last ply
+// that is asked for, and the index of each.
 func rosterOf(spots []Spot) (games []*Game, rowOf map[*Game]int32, err error) {
 	rowOf = make(map[*Game]int32)
 	for _, s := range spots {
@@ -70,8 +71,12 @@ func rosterOf(spots []Spot) (games []*Game, rowOf map[*Game]int32, err error) {
 		}
 		if _, ok := rowOf[s.Game]; !ok {
 			rowOf[s.Game] = int32(len(games))
-			games = append(games, s.Game)
+			short := *s.Game
+			short.Plies = nil
+			games = append(games, &short)
 		}
+		short := games[rowOf[s.Game]]
+		short.Plies = s.Game.Plies[:max(s.Ply, len(short.Plies))]
 	}
 	return games, rowOf, nil
 }
