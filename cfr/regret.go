@@ -72,8 +72,8 @@ func Softmax(dst, logits []float32) {
 	}
 }
 
-// explore mixes a policy with the uniform one: ξ(a) = ε/|A| + (1-ε)σ(a).
-func explore(sigma, epsilon float32, legal int) float32 {
+// Explore mixes a policy with the uniform one: ξ(a) = ε/|A| + (1-ε)σ(a).
+func Explore(sigma, epsilon float32, legal int) float32 {
 	return epsilon/float32(legal) + (1-epsilon)*sigma
 }
 

@@ -176,7 +176,7 @@ func (t *traversal) decide(i int) int32 {
 		k = sample(sigma, &stream)
 	}
 	s.Taken[row] = lo + int32(k)
-	s.Weight[row] = 1 / explore(sigma[k], epsilon, len(sigma))
+	s.Weight[row] = 1 / Explore(sigma[k], epsilon, len(sigma))
 	return s.Act[s.Taken[row]]
 }
 

@@ -159,7 +159,7 @@ func mix(sigma []float32, legal []int32) []float32 {
 	}
 	v := make([]float32, len(sigma))
 	for _, a := range legal {
-		v[a] = exploration/float32(len(legal)) + (1-exploration)*sigma[a]
+		v[a] = cfr.Explore(sigma[a], exploration, len(legal))
 	}
 	return v
 }
