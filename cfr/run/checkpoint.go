@@ -18,18 +18,18 @@ import (
 	"vtrain/cfr"
 )
 
-// Save writes a checkpoint of a state after that many seconds of training,
-// makes it the latest, and removes those beyond checkpoint.keep. Until it is
+// Save writes a checkpoint of a state, makes it the latest, and removes those
+// beyond checkpoint.keep. Until it is
 // the latest, the former one stays so. A state that isn't finite is refused.
-func (f *Folder) Save(s cfr.State, elapsed float64) error {
+func (f *Folder) Save(s cfr.State) error {
 	name := checkpointName(s.Iteration)
-	if err := f.save(name, s, elapsed); err != nil {
+	if err := f.save(name, s); err != nil {
 		return fmt.Errorf("checkpoint %s: %w", f.Path(checkpointsName, name), err)
 	}
 	return nil
 }
 
-func (f *Folder) save(name string, s cfr.State, elapsed float64) error {
+func (f *Folder) save(name string, s cfr.State) error {
 	if err := finite(s); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (f *Folder) save(name string, s cfr.State, elapsed float64) error {
 	aside := filepath.Join(folder, asidePrefix+name)
 	err := os.Mkdir(aside, 0o755)
 	if err == nil {
-		err = writeCheckpoint(aside, f.Config, s, elapsed)
+		err = writeCheckpoint(aside, f.Config, s)
 	}
 	if err == nil {
 		err = f.publish(aside, name)
@@ -100,7 +100,7 @@ func removeAside(path string) error {
 	return cmp.Or(err, os.RemoveAll(aside))
 }
 
-func writeCheckpoint(dir string, c Config, s cfr.State, elapsed float64) error {
+func writeCheckpoint(dir string, c Config, s cfr.State) error {
 	m, err := newManifest(c, s)
 	if err != nil {
 		return err
@@ -127,7 +127,6 @@ func writeCheckpoint(dir string, c Config, s cfr.State, elapsed float64) error {
 	}
 	return cmp.Or(
 		writeSealed(dir, manifestName, m),
-		writeSealed(dir, machineName, ThisMachine(elapsed)),
 		syncFolder(dir),
 	)
 }

@@ -18,8 +18,7 @@ import (
 type Checkpoint struct {
 	Dir      string // of the checkpoint, not of the run
 	Manifest Manifest
-	Config   Config  // the core of the configuration that it was trained with
-	Machine  Machine // zero after LoadWeights
+	Config   Config // the core of the configuration that it was trained with
 	State    cfr.State
 }
 
@@ -37,7 +36,7 @@ func (k *Checkpoint) Network(name string) (nets.Params, bool) {
 // Every byte is verified. A checkpoint in a run's folder must fit the run's
 // configuration; any must fit the layouts of this program.
 func Load(dir string) (*Checkpoint, error) {
-	return load(dir, (*Checkpoint).loadMachine, (*Checkpoint).loadWeights, (*Checkpoint).loadOptimiser, (*Checkpoint).loadMemory)
+	return load(dir, (*Checkpoint).loadWeights, (*Checkpoint).loadOptimiser, (*Checkpoint).loadMemory)
 }
 
 // LoadWeights reads what playing needs, from the same folders as Load: the
@@ -146,10 +145,6 @@ func (k *Checkpoint) loadConfig() error {
 		return fmt.Errorf("%s: %w", configName, err)
 	}
 	return nil
-}
-
-func (k *Checkpoint) loadMachine() error {
-	return unseal(filepath.Join(k.Dir, machineName), &k.Machine)
 }
 
 // open prepares to read a file of tensors.

@@ -6,33 +6,22 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 )
 
-// A Machine is where, when and by what a checkpoint was written. It is a file
-// of its own, and no other file knows of it: one seed must give the same
-// bytes on every machine, at any hour, on any number of cores, and only a
-// folder whose other files are free of such facts can be compared.
+// A Machine is where and by what a checkpoint was written. It holds neither the
+// time nor the cores: on one machine, one seed gives the same bytes at any hour
+// and on any number of cores.
 type Machine struct {
-	Format   int     `json:"format"`
-	Elapsed  float64 `json:"elapsed_seconds"` // of training, since the run began
-	Time     string  `json:"time"`
-	CPU      string  `json:"cpu"`
-	Cores    int     `json:"cores"` // granted
-	System   string  `json:"system"`
-	Go       string  `json:"go"`
-	Revision string  `json:"revision"`
-	Modified bool    `json:"modified"` // built from uncommitted changes
+	CPU      string `json:"cpu"`
+	System   string `json:"system"`
+	Go       string `json:"go"`
+	Revision string `json:"revision"`
+	Modified bool   `json:"modified"` // built from uncommitted changes
 }
 
-// ThisMachine returns the facts of now, for a run that has trained so many
-// seconds.
-func ThisMachine(elapsed float64) Machine {
-	m := Machine{
-		Format: formatVersion, Elapsed: elapsed, Time: time.Now().UTC().Format(time.RFC3339),
-		CPU: cpuModel(), Cores: runtime.GOMAXPROCS(0),
-		System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Revision: "unknown",
-	}
+// ThisMachine returns the facts of this process.
+func ThisMachine() Machine {
+	m := Machine{CPU: cpuModel(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Revision: "unknown"}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {

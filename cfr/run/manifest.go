@@ -17,8 +17,7 @@ import (
 // programs can't read raises it.
 const formatVersion = 1
 
-// A Manifest describes a checkpoint. It depends on what was learned alone; see
-// Machine for the rest.
+// A Manifest describes a checkpoint.
 type Manifest struct {
 	Format       int             `json:"format"`
 	Iteration    int             `json:"iteration"`
@@ -30,6 +29,7 @@ type Manifest struct {
 	Networks     []NetworkEntry  `json:"networks"`
 	Memory       MemoryEntry     `json:"memory"`
 	Files        []FileEntry     `json:"files"`
+	Machine      Machine         `json:"machine"`
 }
 
 // ManifestRules is a rules.Config as JSON.
@@ -82,7 +82,6 @@ type ColumnEntry struct {
 // Files of a checkpoint.
 const (
 	manifestName  = "manifest.json"
-	machineName   = "machine.json"
 	weightsName   = "weights.safetensors"
 	optimiserName = "optimiser.safetensors"
 	memoryName    = "memory.safetensors"
@@ -97,7 +96,7 @@ func newManifest(c Config, s cfr.State) (Manifest, error) {
 	m := Manifest{
 		Format: formatVersion, Iteration: s.Iteration, Decisions: s.Decisions,
 		ConfigSHA256: c.Core().Hash(), Rules: ManifestRules(c.Rules.Config), Encoding: encoding, Scale: c.Learner.Scale,
-		Memory: MemoryEntry{Rows: s.Memory.Rows, Seen: s.Memory.Seen},
+		Memory: MemoryEntry{Rows: s.Memory.Rows, Seen: s.Memory.Seen}, Machine: ThisMachine(),
 	}
 	for _, n := range s.Networks {
 		e := NetworkEntry{Name: n.Name, Steps: n.State.Step, Moments: len(n.State.M)}

@@ -14,7 +14,6 @@ import (
 	"vtrain/cfr/arena"
 	"vtrain/cfr/run"
 	"vtrain/encode"
-	"vtrain/rules/bots"
 	"vtrain/vec"
 )
 
@@ -33,6 +32,9 @@ type Reporter interface {
 	Checkpoint(iteration int)
 }
 
+// elapsedColumn is the metric of the seconds spent on a run, by all sessions.
+const elapsedColumn = "elapsed_seconds"
+
 // A Session is a run in progress.
 type Session struct {
 	cfg     run.Config
@@ -48,9 +50,9 @@ type Session struct {
 
 // seeds of what is drawn beside the learner's own.
 const (
-	matchPurpose  = "evaluation matches"
-	actionPurpose = "evaluation actions"
-	botPurpose    = "evaluation bots"
+	matchPurpose    = "evaluation matches"
+	actionPurpose   = "evaluation actions"
+	opponentPurpose = "evaluation opponents"
 )
 
 // New prepares a session over a folder, from its newest checkpoint if it has
@@ -146,7 +148,9 @@ func (s *Session) record(m cfr.Metrics, evaluate bool) error {
 			return err
 		}
 	}
-	if err := s.folder.Append(m, Columns(results)); err != nil {
+	extra := columns(results)
+	extra[elapsedColumn] = s.elapsed().Seconds()
+	if err := s.folder.Append(m, extra); err != nil {
 		return err
 	}
 	if results != nil {
@@ -163,7 +167,7 @@ func (s *Session) save() error {
 	if s.saved == s.learner.Iteration() {
 		return nil
 	}
-	if err := s.folder.Save(s.learner.State(), s.elapsed().Seconds()); err != nil {
+	if err := s.folder.Save(s.learner.State()); err != nil {
 		return err
 	}
 	s.saved = s.learner.Iteration()
@@ -183,11 +187,16 @@ func (s *Session) resume() error {
 	if err := s.learner.Restore(saved.State); err != nil {
 		return fmt.Errorf("%s: %w", saved.Dir, err)
 	}
-	s.before, s.saved = seconds(saved.Machine.Elapsed), saved.State.Iteration
+	s.saved = saved.State.Iteration
+	rows, err := run.ReadMetrics(s.folder.Dir)
+	if err != nil {
+		return err
+	}
+	if n := len(rows); n > 0 {
+		s.before = time.Duration(rows[n-1][elapsedColumn] * float64(time.Second))
+	}
 	return nil
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // evaluate plays the matches of the configuration.
 func (s *Session) evaluate() ([]arena.Result, error) {
@@ -202,19 +211,19 @@ func (s *Session) evaluate() ([]arena.Result, error) {
 	return results, nil
 }
 
-// Columns returns the numbers of matches as the metrics name them, such as
+// columns returns the numbers of matches as the metrics name them, such as
 // eval_average_rule_points.
-func Columns(results []arena.Result) map[string]float64 {
-	columns := map[string]float64{}
+func columns(results []arena.Result) map[string]float64 {
+	named := map[string]float64{}
 	for _, r := range results {
 		for name, value := range map[string]float64{
 			"win": r.WinRate, "win_se": r.SEWin, "draw": r.DrawRate, "points": r.MeanPoints, "points_se": r.SEPoints,
 			"plies": r.PliesPerGame, "capped": float64(r.Capped), "useless_draws": r.UselessDraws, "expeditions": r.Expeditions,
 		} {
-			columns[run.MetricKey("eval", r.Agent, r.Opponent, name)] = value
+			named[run.MetricKey("eval", r.Agent, r.Opponent, name)] = value
 		}
 	}
-	return columns
+	return named
 }
 
 // matches plays one policy against all opponents, each time on the same deals.
@@ -223,8 +232,8 @@ func (s *Session) matches(name string) ([]arena.Result, error) {
 	if name == agent.Current {
 		policyOf = s.learner.Current
 	}
-	seed := s.cfg.Run.Seed
-	policy, err := policyOf(s.cfg.Evaluation.Games, vec.Derive(seed, actionPurpose, 0))
+	seed, games := s.cfg.Run.Seed, s.cfg.Evaluation.Games
+	policy, err := policyOf(games, vec.Derive(seed, actionPurpose, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -232,12 +241,16 @@ func (s *Session) matches(name string) ([]arena.Result, error) {
 	defer player.Close()
 	var results []arena.Result
 	for _, opponent := range s.cfg.Evaluation.Opponents {
-		bot, err := bots.New(opponent, s.cfg.Rules.Config, vec.Derive(seed, botPurpose, 0))
+		spec, err := agent.Parse(opponent)
 		if err != nil {
 			return nil, err
 		}
-		o := arena.Options{Games: s.cfg.Evaluation.Games, Seed: vec.Derive(seed, matchPurpose, 0), Pool: s.pool}
-		r, err := arena.Play(s.cfg.Rules.Config, player, bot, o)
+		other, err := spec.Open(s.cfg.Rules.Config, games, vec.Derive(seed, opponentPurpose, 0), s.pool)
+		if err != nil {
+			return nil, err
+		}
+		o := arena.Options{Games: games, Seed: vec.Derive(seed, matchPurpose, 0), Pool: s.pool}
+		r, err := arena.Play(s.cfg.Rules.Config, player, other, o)
 		if err != nil {
 			return nil, err
 		}

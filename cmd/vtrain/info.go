@@ -22,7 +22,7 @@ func (c *infoCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	m, host := run.ThisMachine(0), bench.ThisHost()
+	m, host := run.ThisMachine(), bench.ThisHost()
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"processor", m.CPU},
