@@ -34,8 +34,8 @@ type Options struct {
 // DefaultOptions returns the settings of the default agent.
 func DefaultOptions() Options {
 	return Options{
-		Estimator: "critic", Games: 768, Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Clip: 4, Fallback: "argmax", Scale: 40,
-		Batch: 1024, Passes: 2, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
+		Estimator: "critic", Games: 384, Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Clip: 4, Fallback: "argmax", Scale: 40,
+		Batch: 1024, Passes: 1, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
 }
 

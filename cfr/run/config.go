@@ -88,8 +88,8 @@ func Default() Config {
 		Nets:       Nets{Hidden: []int{256, 256}},
 		Learner:    cfr.DefaultOptions(),
 		Memory:     Memory{StrategyRows: 1_000_000},
-		Evaluation: Evaluation{Every: 25, Games: 200, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: []string{"average", "current"}},
-		Checkpoint: Schedule{Every: 25, Keep: 3},
+		Evaluation: Evaluation{Every: 50, Games: 400, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: []string{"average", "current"}},
+		Checkpoint: Schedule{Every: 50, Keep: 3},
 	}
 }
 

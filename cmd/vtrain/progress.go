@@ -26,7 +26,8 @@ type reporter struct {
 
 	mu      sync.Mutex // stopping comes from another goroutine
 	started time.Time
-	first   float64 // progress when this session began
+	first   float64   // progress when this session began
+	logged  time.Time // when the last iteration was logged
 	results []arena.Result
 	last    cfr.Metrics
 }
@@ -71,6 +72,9 @@ func (r *reporter) Iteration(m cfr.Metrics, progress float64) {
 	defer r.mu.Unlock()
 	r.last = m
 	left := r.left(progress)
+	if r.bar == nil && !r.worthALine(m.Iteration) {
+		return
+	}
 	if r.bar != nil {
 		r.bar.Describe(fmt.Sprintf("iteration %d, %.2f M states, %.1f k/s, %s left", m.Iteration, float64(m.States)/1e6, m.StatesPerSecond/1e3, left))
 		_ = r.bar.Set(int(progress * barSteps)) // a bar that can't be drawn must not stop a run
@@ -79,6 +83,16 @@ func (r *reporter) Iteration(m cfr.Metrics, progress float64) {
 	r.s.log.Info("iteration", "n", m.Iteration, "states", m.States, "states_per_s", int(m.StatesPerSecond),
 		"plies", fmt.Sprintf("%.0f", m.Plies), "entropy", fmt.Sprintf("%.2f", m.Entropy),
 		"critic_error", fmt.Sprintf("%.3f", m.CriticError), "done", fmt.Sprintf("%.0f%%", 100*progress), "left", left)
+}
+
+// worthALine thins out the log: the first iterations, then one in some seconds.
+func (r *reporter) worthALine(iteration int) bool {
+	const first, pause = 5, 5 * time.Second
+	if iteration > first && time.Since(r.logged) < pause {
+		return false
+	}
+	r.logged = time.Now()
+	return true
 }
 
 // left estimates the time left from this session's pace.

@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"errors"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// evaluated is a line of metrics with a match in it.
+func evaluated(states, win float64) map[string]float64 {
+	return map[string]float64{
+		"states": states, "eval_average_heuristic_balanced_win": win, "eval_average_heuristic_balanced_win_se": .01,
+		"eval_average_heuristic_balanced_points": 100*win - 50, "eval_average_heuristic_balanced_points_se": 1,
+	}
+}
+
+func TestDrawTraining(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "training.png")
+	rows := []map[string]float64{evaluated(0, .1), {"states": 5e5}, evaluated(1e6, .6)}
+	if err := DrawTraining(path, "a run", rows); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := img.Bounds(); b.Dx() < 600 || b.Dy() < 600 {
+		t.Errorf("the picture is %v", b)
+	}
+	if err := DrawTraining(path, "a run", rows[:2]); !errors.Is(err, ErrNoCurve) {
+		t.Errorf("one evaluation: %v, expected ErrNoCurve", err)
+	}
+	if err := DrawTraining(filepath.Join(path, "x.png"), "a run", rows); err == nil {
+		t.Error("a file in a file was drawn")
+	}
+}
+
+func TestCurves(t *testing.T) {
+	c := curves([]map[string]float64{evaluated(0, .1), {"states": 5e5}, evaluated(2e6, .6)}, "_win", 100)
+	if len(c) != 1 || c[0].Label != "average - heuristic-balanced" || c[0].Dashed {
+		t.Fatalf("curves %+v", c)
+	}
+	if got := c[0]; got.X[1] != 2 || got.Y[1] != 60 || got.Error[1] != 1 || len(got.X) != 2 {
+		t.Errorf("curve %+v", got)
+	}
+}
