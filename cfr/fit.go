@@ -2,6 +2,7 @@ package cfr
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -36,7 +37,7 @@ func (l *Learner) fitFresh(n *network, seed uint64, fill func(b *builder, row in
 	for pass := range l.o.Passes {
 		stream := vec.At(vec.Derive(seed, "order of "+n.name, uint64(pass)), 0)
 		stream.Shuffle(len(l.rows), func(i, j int) { l.rows[i], l.rows[j] = l.rows[j], l.rows[i] })
-		for rows := range slices.Chunk(l.rows, l.o.Batch) {
+		for rows := range batches(l.rows, l.o.Batch) {
 			slices.Sort(rows) // ascending rows read memory in order
 			b := &l.builder
 			b.start(l.traversal.samples.State, n.view, rows)
@@ -49,8 +50,21 @@ func (l *Learner) fitFresh(n *network, seed uint64, fill func(b *builder, row in
 			}
 		}
 	}
-	l.finish(n, &f)
-	return f, nil
+	n.publish()
+	return f.average(), nil
+}
+
+// batches cuts rows into as few parts of at most size rows as possible, even
+// ones: a short last part would take a step as large as the others.
+func batches(rows []int32, size int) iter.Seq[[]int32] {
+	return func(yield func([]int32) bool) {
+		n := (len(rows) + size - 1) / size
+		for i := range n {
+			if !yield(rows[i*len(rows)/n : (i+1)*len(rows)/n]) {
+				return
+			}
+		}
+	}
 }
 
 // fitStrategy remembers the policy of the opponents' decisions, then fits the
@@ -73,8 +87,7 @@ func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
 			return f, err
 		}
 	}
-	l.finish(l.strategy, &f)
-	return f, nil
+	return f.average(), nil
 }
 
 // remembered assembles rows of the memory.
@@ -89,14 +102,15 @@ func (l *Learner) remembered(rows []int32) nets.Loss {
 		for k, a := range b.legal {
 			b.target[i*b.actions+int(a)] = policy[k]
 		}
-		b.weight[i] = float32(math.Pow(float64(l.memory.Iteration.Data[row]), l.o.Averaging))
+		// Relative to the newest, since only ratios count and powers grow large.
+		age := float64(l.memory.Iteration.Data[row]) / float64(l.iteration)
+		b.weight[i] = float32(math.Pow(age, l.o.Averaging))
 	}
 	return b.crossEntropy()
 }
 
-// finish hands the new parameters to the engine of traversals.
-func (l *Learner) finish(n *network, f *Fit) {
-	f.average()
+// publish hands the new parameters to the engine of traversals.
+func (n *network) publish() {
 	if n.engine != nil {
 		n.engine.Load(n.trainer.Params())
 	}
@@ -167,10 +181,11 @@ func (f *Fit) step(n *network, b *builder, loss nets.Loss) error {
 	return nil
 }
 
-func (f *Fit) average() {
+// average turns sums over the steps into means.
+func (f Fit) average() Fit {
 	if f.steps > 0 {
-		f.Loss /= float64(f.steps)
-		f.GradNorm /= float64(f.steps)
-		f.Clipped /= float64(f.steps)
+		n := float64(f.steps)
+		f.Loss, f.GradNorm, f.Clipped = f.Loss/n, f.GradNorm/n, f.Clipped/n
 	}
+	return f
 }

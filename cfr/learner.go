@@ -69,32 +69,28 @@ type MemoryState struct {
 
 // NewLearner returns a learner that has done nothing yet. Hidden are the
 // widths of the hidden layers of all its networks, memory the rows that the
-// average strategy is learned from. Errors are about options and shapes.
+// average strategy is learned from; a nil pool means the caller alone. Errors
+// are those of NewPlan.
 func NewLearner(game vec.Batch, hidden []int, memory int, o Options, seed uint64, pool *vec.Pool) (*Learner, error) {
-	if err := o.Validate(); err != nil {
+	if _, err := NewPlan(game, hidden, memory, o); err != nil {
 		return nil, err
 	}
 	fallback, err := ParseFallback(o.Fallback)
 	if err != nil {
 		return nil, err
 	}
-	l := &Learner{o: o, seed: seed, pool: pool, traversal: newTraversal(game, o, fallback, pool), memory: NewReservoir(game, memory)}
-	for _, n := range []struct {
-		net  **network
-		name string
-		view vec.View
-		rate float64
-		play bool
-	}{
-		{&l.critic, CriticNet, vec.History, o.CriticRate, true},
-		{&l.regret, RegretNet, vec.Information, o.RegretRate, true},
-		{&l.strategy, StrategyNet, vec.Information, o.StrategyRate, false},
-	} {
-		net := &network{name: n.name, view: n.view, rate: n.rate, shape: Shape(game, hidden, n.view)}
-		if err := l.build(net, n.play); err != nil {
+	l := &Learner{
+		o: o, seed: seed, pool: pool, traversal: newTraversal(game, o, fallback, pool), memory: NewReservoir(game, memory),
+		critic:   &network{name: CriticNet, view: vec.History, rate: o.CriticRate},
+		regret:   &network{name: RegretNet, view: vec.Information, rate: o.RegretRate},
+		strategy: &network{name: StrategyNet, view: vec.Information, rate: o.StrategyRate},
+	}
+	for _, n := range l.all() {
+		n.shape = Shape(game, hidden, n.view)
+		if err := l.build(n, n != l.strategy); err != nil {
+			l.Close()
 			return nil, err
 		}
-		*n.net = net
 	}
 	return l, nil
 }
@@ -107,25 +103,20 @@ func Shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
 // build makes the trainer of a network with fresh parameters, and its engine
 // if traversals use it.
 func (l *Learner) build(n *network, play bool) error {
-	if err := n.shape.Validate(); err != nil {
-		return err
-	}
 	params := n.shape.NewParams()
 	n.shape.Init(params, vec.Derive(l.seed, "init "+n.name, 0))
 	var err error
-	o := nets.TrainerOptions{Rate: n.rate, ClipNorm: l.o.ClipNorm, WeightDecay: l.o.WeightDecay, Pool: l.pool}
+	o := nets.TrainerOptions{Rate: n.rate, ClipNorm: l.o.ClipNorm, WeightDecay: l.o.WeightDecay, Workers: l.pool.Workers(), Pool: l.pool}
 	if n.trainer, err = cpu.NewTrainer(n.shape, params, o); err != nil || !play {
 		return err
 	}
-	if n.engine, err = newEngine(n.shape, params, l.o.Games, l.pool); err != nil {
-		return err
-	}
-	return nil
+	n.engine, err = newEngine(n.shape, params, l.o.Games, l.pool)
+	return err
 }
 
 // newEngine returns a sealed engine for batches of up to that many rows.
 func newEngine(shape nets.MLP, params nets.Params, rows int, pool *vec.Pool) (nets.Engine, error) {
-	engine, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: bucketsUpTo(rows), Pool: pool})
+	engine, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: bucketsUpTo(rows), Workers: pool.Workers(), Pool: pool})
 	if err != nil {
 		return nil, err
 	}
@@ -188,9 +179,7 @@ func (n *network) restore(s NetworkState) error {
 	if err := n.trainer.SetState(s.State); err != nil {
 		return fmt.Errorf("cfr: %s: %w", n.name, err)
 	}
-	if n.engine != nil {
-		n.engine.Load(n.trainer.Params())
-	}
+	n.publish()
 	return nil
 }
 
@@ -206,7 +195,9 @@ func (l *Learner) Memory() *Reservoir { return l.memory }
 // Close frees what the learner holds.
 func (l *Learner) Close() {
 	for _, n := range l.all() {
-		n.trainer.Close()
+		if n.trainer != nil {
+			n.trainer.Close()
+		}
 		if n.engine != nil {
 			n.engine.Close()
 		}
@@ -224,7 +215,9 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 		n.trainer.SetRate(n.rate * (1 - (1-l.o.Anneal)*min(max(progress, 0), 1)))
 	}
 	t := l.traversal
-	t.traverse(l.regret.engine, l.critic.engine, seed)
+	if err := t.traverse(l.regret.engine, l.critic.engine, seed); err != nil {
+		return Metrics{}, fmt.Errorf("cfr: iteration %d: %w", l.iteration, err)
+	}
 	l.accumulate()
 	l.decisions += int64(t.samples.Rows())
 
@@ -258,9 +251,10 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 //
 //	R_t = (1 - 1/T)·max(R_{t-1},0) + g/T·r̄  with T = min(t, window)
 //
-// Up to the window that is g times the mean of linear CFR. Regret matching
-// doesn't see the gain g, but a network does: its steps are of one size, and
-// regrets must stand out from them.
+// Up to the window that is g times a mean over iterations, floored at each step
+// as in CFR+; beyond it the past fades. Regret matching doesn't see the gain g,
+// but a network does: its steps are of one size, and regrets must stand out
+// from them.
 func (l *Learner) accumulate() {
 	s := &l.traversal.samples
 	window := float32(min(l.iteration, l.o.Window))

@@ -14,7 +14,7 @@ type Metrics struct {
 	Legal           float64 // mean legal actions of a decision
 	Entropy         float64 // of the current policy, mean over decisions, nats
 	Fallbacks       float64 // share of decisions without positive regret
-	ClipRate        float64 // share of the traverser's decisions whose 1/ξ exceeds Clip
+	ClipRate        float64 // share of the traverser's decisions whose 1/ξ was clipped; 0 without Correction
 	Advantage       float64 // mean |Q - ΣσQ| over the legal actions, in utility units
 	CriticError     float64 // root mean square of return - Q, in utility units
 	Memory          int     // rows that the average strategy is learned from
@@ -40,9 +40,9 @@ func (l *Learner) describe() Metrics {
 		m.Advantage += spread(s.Q[lo:hi], s.Expected[r])
 		d := float64(s.Return[r] - s.Q[s.Taken[r]])
 		squares += d * d
-		if s.Learns[r] == 1 {
+		if s.Learns[r] == 1 && l.o.Correction {
 			learns++
-			m.ClipRate += b2f(float64(s.Weight[r]) > l.o.Clip)
+			m.ClipRate += b2f(1/float64(s.Xi[r]) > l.o.Clip)
 		}
 	}
 	m.Entropy /= rows

@@ -7,12 +7,12 @@ import (
 	"vtrain/vec"
 )
 
-// A Rule turns a network's outputs into a policy.
-type Rule uint8
+// A Head says how a network's outputs are read.
+type Head uint8
 
 const (
 	// Matching reads outputs as regrets: the current policy.
-	Matching Rule = iota
+	Matching Head = iota
 	// Logits reads outputs as logits of a softmax: the average policy.
 	Logits
 )
@@ -21,34 +21,32 @@ const (
 // not safe for concurrent use.
 type Policy struct {
 	Greedy   bool // play the likeliest action instead of drawing one
-	rule     Rule
+	head     Head
 	fallback Fallback
 	engine   nets.Engine
 	seed     uint64
 
 	mask []uint64  // [rows,W]
 	x, y []float32 // [rows,D], [rows,A]
+
+	// The row that row has read last.
+	legal                  []int32
+	outputs, probabilities []float32 // of the legal actions
 }
 
 // NewPolicy returns a policy that owns a copy of the parameters. Rows is the
 // largest batch it should take in one forward; larger ones are cut. Seed is
 // for the actions it draws.
-func NewPolicy(shape nets.MLP, params nets.Params, rule Rule, fallback Fallback, rows int, seed uint64, pool *vec.Pool) (*Policy, error) {
+func NewPolicy(shape nets.MLP, params nets.Params, head Head, fallback Fallback, rows int, seed uint64, pool *vec.Pool) (*Policy, error) {
 	engine, err := newEngine(shape, params, rows, pool)
 	if err != nil {
 		return nil, err
 	}
-	return &Policy{rule: rule, fallback: fallback, engine: engine, seed: seed}, nil
+	return &Policy{head: head, fallback: fallback, engine: engine, seed: seed}, nil
 }
 
 // Close frees the engine.
 func (p *Policy) Close() { p.engine.Close() }
-
-// Load replaces the parameters.
-func (p *Policy) Load(params nets.Params) { p.engine.Load(params) }
-
-// Describe returns the network and its kernels in a few words.
-func (p *Policy) Describe() string { return p.engine.Describe() }
 
 // Probabilities sets dst [len(rows),A] to the policy at each row, which must
 // be a live game.
@@ -59,12 +57,10 @@ func (p *Policy) Probabilities(dst []float32, state vec.Batch, rows []int32) {
 	}
 	p.forward(state, rows)
 	clear(dst)
-	var legal []int32
-	var outputs, probabilities []float32
 	for i := range rows {
-		legal, outputs, probabilities = p.row(i, state, legal, outputs, probabilities)
-		for k, act := range legal {
-			dst[i*a+int(act)] = probabilities[k]
+		p.row(i, a)
+		for k, act := range p.legal {
+			dst[i*a+int(act)] = p.probabilities[k]
 		}
 	}
 }
@@ -76,16 +72,14 @@ func (p *Policy) Act(dst []int32, state vec.Batch, rows []int32) {
 		panic(badLength)
 	}
 	p.forward(state, rows)
-	var legal []int32
-	var outputs, probabilities []float32
 	for i, b := range rows {
-		legal, outputs, probabilities = p.row(i, state, legal, outputs, probabilities)
-		k := argmax(probabilities)
+		p.row(i, state.Actions())
+		k := argmax(p.probabilities)
 		if !p.Greedy {
 			stream := vec.At(vec.Key(p.seed, state.GameKeys()[b]), state.Plies()[b])
-			k = sample(probabilities, &stream)
+			k = sample(p.probabilities, &stream)
 		}
-		dst[i] = legal[k]
+		dst[i] = p.legal[k]
 	}
 }
 
@@ -103,20 +97,19 @@ func (p *Policy) forward(state vec.Batch, rows []int32) {
 	p.engine.Forward(p.y, p.x, len(rows))
 }
 
-// row returns the legal actions of row i of the last forward and their
-// probabilities, in the memory of the slices given.
-func (p *Policy) row(i int, state vec.Batch, legal []int32, outputs, probabilities []float32) ([]int32, []float32, []float32) {
-	words := vec.MaskWords(state.Actions())
-	legal = vec.MaskAppend(legal[:0], p.mask[i*words:(i+1)*words])
-	outputs = vec.Grow(outputs, len(legal))
-	probabilities = vec.Grow(probabilities, len(legal))
-	gather(outputs, p.y[i*state.Actions():], legal)
-	if p.rule == Logits {
-		Softmax(probabilities, outputs)
+// row reads row i of the last forward: its legal actions and their
+// probabilities.
+func (p *Policy) row(i, actions int) {
+	words := vec.MaskWords(actions)
+	p.legal = vec.MaskAppend(p.legal[:0], p.mask[i*words:(i+1)*words])
+	p.outputs = vec.Grow(p.outputs, len(p.legal))
+	p.probabilities = vec.Grow(p.probabilities, len(p.legal))
+	gather(p.outputs, p.y[i*actions:], p.legal)
+	if p.head == Logits {
+		Softmax(p.probabilities, p.outputs)
 	} else {
-		MatchRegrets(probabilities, outputs, 0, p.fallback)
+		MatchRegrets(p.probabilities, p.outputs, 0, p.fallback)
 	}
-	return legal, outputs, probabilities
 }
 
 // Average returns the average policy as the strategy network has it now.
@@ -129,6 +122,6 @@ func (l *Learner) Current(rows int, seed uint64) (*Policy, error) {
 	return l.policy(l.regret, Matching, rows, seed)
 }
 
-func (l *Learner) policy(n *network, rule Rule, rows int, seed uint64) (*Policy, error) {
-	return NewPolicy(n.shape, n.trainer.Params(), rule, l.traversal.fallback, rows, seed, l.pool)
+func (l *Learner) policy(n *network, head Head, rows int, seed uint64) (*Policy, error) {
+	return NewPolicy(n.shape, n.trainer.Params(), head, l.traversal.fallback, rows, seed, l.pool)
 }

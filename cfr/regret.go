@@ -17,18 +17,28 @@ func MatchRegrets(dst, regrets []float32, epsilon float32, fallback Fallback) {
 	if len(dst) == 0 {
 		return
 	}
-	var sum float32
-	for i, r := range regrets {
-		dst[i] = max(r, 0)
-		sum += dst[i]
-	}
-	if sum > epsilon && sum <= math.MaxFloat32 {
-		for i := range dst {
-			dst[i] /= sum
-		}
+	sum := positive(dst, regrets, 1)
+	if !(sum > epsilon) {
+		fallback.policy(dst, regrets)
 		return
 	}
-	fallback.policy(dst, regrets)
+	if sum > math.MaxFloat32 { // each is finite, their sum is not
+		sum = positive(dst, regrets, 1/regrets[argmax(regrets)])
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+}
+
+// positive sets dst to the positive parts of regrets times scale, and returns
+// their sum.
+func positive(dst, regrets []float32, scale float32) float32 {
+	var sum float32
+	for i, r := range regrets {
+		dst[i] = max(r, 0) * scale
+		sum += dst[i]
+	}
+	return sum
 }
 
 func (f Fallback) policy(dst, regrets []float32) {

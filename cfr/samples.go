@@ -18,16 +18,11 @@ type Samples struct {
 	Mover    []uint8   // [N] player to move
 	Learns   []uint8   // [N] 1 if the mover is the traverser of its game
 	Taken    []int32   // [N] index into the ragged columns of the action taken
-	Weight   []float32 // [N] 1/ξ of the action taken, before clipping
-	Next     []int32   // [N] row that the action led to, NoRow if the game ended
-	Outcome  []float32 // [N] utility of player 0 where Next is NoRow
-	Return   []float32 // [N] λ-return of the action taken: what the critic learns
+	Xi       []float32 // [N] probability ξ with which it was taken
 	Expected []float32 // [N] Σσ(a)Q(a)
-	Target   []float32 // [L] what the regret network learns
+	Return   []float32 // [N] λ-return of the action taken: what the critic learns
+	Target   []float32 // [L] advantages, then what the regret network learns
 }
-
-// NoRow is the Next of a decision that ended its game.
-const NoRow int32 = -1
 
 // Rows returns N.
 func (s *Samples) Rows() int { return len(s.Mover) }
@@ -47,11 +42,9 @@ func (s *Samples) resize(rows, legal int) {
 	s.Mover = vec.Grow(s.Mover, rows)
 	s.Learns = vec.Grow(s.Learns, rows)
 	s.Taken = vec.Grow(s.Taken, rows)
-	s.Weight = vec.Grow(s.Weight, rows)
-	s.Next = vec.Grow(s.Next, rows)
-	s.Outcome = vec.Grow(s.Outcome, rows)
-	s.Return = vec.Grow(s.Return, rows)
+	s.Xi = vec.Grow(s.Xi, rows)
 	s.Expected = vec.Grow(s.Expected, rows)
+	s.Return = vec.Grow(s.Return, rows)
 	s.Act = vec.Grow(s.Act, legal)
 	s.Regret = vec.Grow(s.Regret, legal)
 	s.Sigma = vec.Grow(s.Sigma, legal)

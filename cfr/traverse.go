@@ -1,6 +1,9 @@
 package cfr
 
 import (
+	"fmt"
+	"math"
+	"sync/atomic"
 	"time"
 
 	"vtrain/nets"
@@ -21,26 +24,30 @@ type traversal struct {
 	pool     *vec.Pool
 	tree     *vec.Tree
 	samples  Samples
+	first    []int // [depth] sample row of the level's first live node
 	stages   Stages
 	plies    int // plies made, of all games
 
-	mask        []uint64  // [rows,W]
-	x           []float32 // [rows,D] observations, of either view
-	regret, q   []float32 // [rows,A] outputs
-	actions     []int32   // [rows] actions to make
-	slots       []int32   // [rows] sample rows, for Scatter
-	above, here []int32   // [rows of a level] sample row of each node, or NoRow
+	mask      []uint64  // [rows,W]
+	x         []float32 // [rows,D] observations, of either view
+	regret, q []float32 // [rows,A] outputs
+	actions   []int32   // [rows] actions to make
+	slots     []int32   // [rows] sample rows of the live nodes
+	ended     []int32   // [rows] nodes whose game has ended
+	utility   []float32 // [rows] theirs
 
-	level *vec.Level // the level that decide works on
-	first int        // its first sample row
-	seed  uint64     // of the actions
-	run   func(lo, hi int)
+	level    *vec.Level   // the level that decide works on
+	seed     uint64       // of the actions
+	bad      atomic.Int64 // lowest sample row with an output that isn't finite
+	decideIn func(lo, hi int)
+	backupIn func(depth int, level, below *vec.Level)
 }
 
 func newTraversal(game vec.Batch, o Options, fallback Fallback, pool *vec.Pool) *traversal {
 	t := &traversal{o: o, fallback: fallback, pool: pool, tree: vec.NewTree(game)}
 	t.samples.State = game.New()
-	t.run = t.decideRange
+	// Bound once, because a method value made for each ply would be garbage.
+	t.decideIn, t.backupIn = t.decideRange, t.backup
 	return t
 }
 
@@ -59,77 +66,46 @@ func (c *clock) add(stage *float64) {
 	c.last = now
 }
 
-// traverse records the decisions of o.Games games dealt from the seed.
-func (t *traversal) traverse(regret, critic nets.Engine, seed uint64) {
-	t.stages = Stages{}
-	t.plies = 0
+// traverse records the decisions of o.Games games dealt from the seed. The
+// error names a decision where a network gave a number that isn't finite.
+func (t *traversal) traverse(regret, critic nets.Engine, seed uint64) error {
+	t.stages, t.plies, t.first = Stages{}, 0, t.first[:0]
 	t.samples.reset()
 	t.seed = vec.Derive(seed, "actions", 0)
 	clk := clock{time.Now()}
-	level := t.tree.Deal(t.o.Games, vec.Derive(seed, "deals", 0), 0)
-	t.above = t.above[:0]
+	t.level = t.tree.Deal(t.o.Games, vec.Derive(seed, "deals", 0), 0)
 	clk.add(&t.stages.Step)
-	for {
-		t.observeLegal(level, &clk)
-		t.record(level, &clk)
-		if len(level.Live) == 0 {
-			break
-		}
+	for t.record(&clk); len(t.level.Live) > 0; t.record(&clk) {
 		t.forward(regret, &t.regret, vec.Information, &clk)
 		t.forward(critic, &t.q, vec.History, &clk)
-		t.actions = vec.Grow(t.actions, len(level.Live))
-		t.pool.Run(len(level.Live), 256, t.run)
+		if err := t.decideAll(); err != nil {
+			return err
+		}
 		clk.add(&t.stages.Match)
-		level = t.tree.Expand(level.Live, t.actions)
+		t.level = t.tree.Expand(t.level.Live, t.actions)
 		t.plies += len(t.actions)
 		clk.add(&t.stages.Step)
 	}
-	t.backup()
+	t.tree.Backup(t.backupIn)
 	clk.add(&t.stages.Backup)
+	return nil
 }
 
-func (t *traversal) observeLegal(level *vec.Level, clk *clock) {
-	words := vec.MaskWords(level.State.Actions())
-	t.mask = vec.Grow(t.mask, len(level.Live)*words)
-	level.State.Legal(t.mask, level.Live)
+// record appends the live nodes of the level to the samples.
+func (t *traversal) record(clk *clock) {
+	state, live := t.level.State, t.level.Live
+	t.mask = vec.Grow(t.mask, len(live)*vec.MaskWords(state.Actions()))
+	state.Legal(t.mask, live)
 	clk.add(&t.stages.Legal)
-}
-
-// record appends the live nodes of a level to the samples, links their parents
-// to them, and gives the finished ones' outcome to their parents.
-func (t *traversal) record(level *vec.Level, clk *clock) {
-	t.level = level
-	t.first = t.samples.append(level, t.mask)
-	t.here = vec.Grow(t.here, level.Rows())
-	for i := range t.here {
-		t.here[i] = NoRow
-	}
+	first := t.samples.append(t.level, t.mask)
+	t.first = append(t.first, first)
 	t.slots = t.slots[:0]
-	for i, r := range level.Live {
-		t.here[r] = int32(t.first + i)
-		t.slots = append(t.slots, int32(t.first+i))
+	for i := range live {
+		t.slots = append(t.slots, int32(first+i))
 	}
-	t.samples.State.Scatter(t.slots, level.State, level.Live)
-	level.State.ToMove(t.samples.Mover[t.first:], level.Live)
-	t.link(level)
-	t.above, t.here = t.here, t.above
+	t.samples.State.Scatter(t.slots, state, live)
+	state.ToMove(t.samples.Mover[first:], live)
 	clk.add(&t.stages.Record)
-}
-
-func (t *traversal) link(level *vec.Level) {
-	finished := level.State.Finished()
-	for i, parent := range level.Parent {
-		if parent == vec.NoParent {
-			continue
-		}
-		row := t.above[parent]
-		t.samples.Next[row] = t.here[i]
-		if finished[i] != 0 {
-			var u [1]float32
-			level.State.Utility(u[:], []int32{int32(i)})
-			t.samples.Outcome[row] = u[0] / float32(t.o.Scale)
-		}
-	}
 }
 
 func (t *traversal) forward(engine nets.Engine, dst *[]float32, view vec.View, clk *clock) {
@@ -142,42 +118,78 @@ func (t *traversal) forward(engine nets.Engine, dst *[]float32, view vec.View, c
 	clk.add(&t.stages.Forward)
 }
 
-// decideRange chooses the actions of some live rows of the level.
+// decideAll chooses an action for every live node of the level.
+func (t *traversal) decideAll() error {
+	t.actions = vec.Grow(t.actions, len(t.level.Live))
+	t.bad.Store(math.MaxInt64)
+	t.pool.Run(len(t.level.Live), 256, t.decideIn)
+	row := t.bad.Load()
+	if row == math.MaxInt64 {
+		return nil
+	}
+	lo, hi := t.samples.Legal(int32(row))
+	return fmt.Errorf("ply %d, game key %#x: regrets %v and values %v of actions %v, expected finite numbers",
+		t.tree.Depth()-1, t.samples.State.GameKeys()[row], t.samples.Regret[lo:hi], t.samples.Q[lo:hi], t.samples.Act[lo:hi])
+}
+
 func (t *traversal) decideRange(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		t.actions[i] = t.decide(i)
+		t.decide(i)
 	}
 }
 
-func (t *traversal) decide(i int) int32 {
-	s, row := &t.samples, int32(t.first+i)
+// decide chooses the action of live node i and records it.
+func (t *traversal) decide(i int) {
+	s, row := &t.samples, t.slots[i]
 	lo, hi := s.Legal(row)
+	regrets, q, sigma := s.Regret[lo:hi], s.Q[lo:hi], s.Sigma[lo:hi]
 	actions := t.level.State.Actions()
-	gather(s.Regret[lo:hi], t.regret[i*actions:], s.Act[lo:hi])
-	gather(s.Q[lo:hi], t.q[i*actions:], s.Act[lo:hi])
-	sigma := s.Sigma[lo:hi]
-	MatchRegrets(sigma, s.Regret[lo:hi], 0, t.fallback)
+	gather(regrets, t.regret[i*actions:], s.Act[lo:hi])
+	gather(q, t.q[i*actions:], s.Act[lo:hi])
+	if !finite(regrets) || !finite(q) {
+		lower(&t.bad, int64(row))
+	}
+	MatchRegrets(sigma, regrets, 0, t.fallback)
 
 	b := t.level.Live[i]
 	key := t.level.State.GameKeys()[b]
 	stream := vec.At(vec.Key(t.seed, key), t.level.State.Plies()[b])
-	learns := uint8(key&1) == s.Mover[row]
 	s.Learns[row] = 0
-	k := -1
 	epsilon := float32(0)
-	if learns {
+	if uint8(key&1) == s.Mover[row] {
 		s.Learns[row] = 1
 		epsilon = float32(t.o.Epsilon)
-		if stream.Float32() < epsilon {
-			k = stream.Intn(len(sigma))
+	}
+	k := choose(sigma, epsilon, &stream)
+	s.Taken[row] = lo + int32(k)
+	s.Xi[row] = Explore(sigma[k], epsilon, len(sigma))
+	t.actions[i] = s.Act[s.Taken[row]]
+}
+
+// choose draws from the policy mixed with a share epsilon of the uniform one.
+func choose(sigma []float32, epsilon float32, s *vec.Stream) int {
+	if epsilon > 0 && s.Float32() < epsilon {
+		return s.Intn(len(sigma))
+	}
+	return sample(sigma, s)
+}
+
+// finite reports whether no value is infinite or NaN.
+func finite(v []float32) bool {
+	var zero float32
+	for _, x := range v {
+		zero += x * 0
+	}
+	return zero == 0
+}
+
+// lower sets a to the smaller of itself and value.
+func lower(a *atomic.Int64, value int64) {
+	for old := a.Load(); value < old; old = a.Load() {
+		if a.CompareAndSwap(old, value) {
+			return
 		}
 	}
-	if k < 0 {
-		k = sample(sigma, &stream)
-	}
-	s.Taken[row] = lo + int32(k)
-	s.Weight[row] = 1 / Explore(sigma[k], epsilon, len(sigma))
-	return s.Act[s.Taken[row]]
 }
 
 // gather sets dst to the outputs of the legal actions.
@@ -190,56 +202,58 @@ func gather(dst, outputs []float32, legal []int32) {
 // sign turns a value of the mover's frame into player 0's and back.
 func sign(mover uint8) float32 { return 1 - 2*float32(mover) }
 
-// backup computes the targets of all rows, last plies first. With Q the
-// critic, â the action taken and v the return that followed it,
+// backup computes the targets of a level's decisions and its nodes' values, in
+// the frame of player 0. With Q the critic, â the action taken, v the value of
+// the node it led to, and everything in the mover's frame,
 //
 //	v̂(h,a) = Q(h,a) + 1[a=â]·(v - Q(h,â))/ξ(â)
 //	v̂(h)   = Σσ(a)·v̂(h,a)
-//	return to the row above: (1-λ)·Σσ(a)Q(h,a) + λ·v̂(h)
+//	value  = (1-λ)·Σσ(a)Q(h,a) + λ·v̂(h)
 //
-// as in VR-DeepDCFR+; regrets use Q alone unless Correction is set, which is
+// as in VR-DeepDCFR+.
+func (t *traversal) backup(depth int, level, below *vec.Level) {
+	t.settle(level)
+	s := &t.samples
+	for i, b := range level.Live {
+		row := int32(t.first[depth] + i)
+		frame := sign(s.Mover[row])
+		s.Return[row] = frame * below.Value[i] // the one child of the i-th live node
+		level.Value[b] = frame * t.evaluate(row)
+	}
+}
+
+// settle sets the values of nodes whose game has ended.
+func (t *traversal) settle(level *vec.Level) {
+	t.ended = vec.AllRows(t.ended, level.Rows())
+	t.ended = vec.Keep(t.ended, t.ended, level.State.Finished(), 1)
+	t.utility = vec.Grow(t.utility, len(t.ended))
+	level.State.Utility(t.utility, t.ended)
+	for i, b := range t.ended {
+		level.Value[b] = t.utility[i] / float32(t.o.Scale)
+	}
+}
+
+// evaluate returns the value of a decision, and sets its advantages: v̂(h,a) -
+// v̂(h) if Correction is set, with 1/ξ clipped, otherwise Q(h,a) - ΣσQ, which is
 // ESCHER's choice.
-func (t *traversal) backup() {
-	s := &t.samples
-	for row := int32(s.Rows() - 1); row >= 0; row-- {
-		lo, hi := s.Legal(row)
-		expected := dot(s.Sigma[lo:hi], s.Q[lo:hi])
-		s.Expected[row] = expected
-		s.Return[row] = t.returnAfter(row)
-		t.regretTargets(row, expected)
-	}
-}
-
-// returnAfter returns the λ-return of the action taken, in the mover's frame.
-func (t *traversal) returnAfter(row int32) float32 {
-	s := &t.samples
-	frame := sign(s.Mover[row])
-	next := s.Next[row]
-	if next == NoRow {
-		return frame * s.Outcome[row]
-	}
-	taken := s.Taken[next]
-	correction := s.Sigma[taken] * s.Weight[next] * (s.Return[next] - s.Q[taken])
-	return frame * sign(s.Mover[next]) * (s.Expected[next] + float32(t.o.Lambda)*correction)
-}
-
-// regretTargets sets the advantages r̄(a) = v̂(h,a) - v̂(h) of a row; the
-// learner makes regrets of them.
-func (t *traversal) regretTargets(row int32, expected float32) {
+func (t *traversal) evaluate(row int32) float32 {
 	s := &t.samples
 	lo, hi := s.Legal(row)
-	value := expected
-	var correction float32
 	taken := s.Taken[row]
+	expected := dot(s.Sigma[lo:hi], s.Q[lo:hi])
+	s.Expected[row] = expected
+	surprise := s.Return[row] - s.Q[taken]
+
+	baseline, correction := expected, float32(0)
 	if t.o.Correction {
-		weight := min(s.Weight[row], float32(t.o.Clip))
-		correction = weight * (s.Return[row] - s.Q[taken])
-		value += s.Sigma[taken] * correction
+		correction = min(1/s.Xi[row], float32(t.o.Clip)) * surprise
+		baseline += s.Sigma[taken] * correction
 	}
 	for k := lo; k < hi; k++ {
-		s.Target[k] = s.Q[k] - value
+		s.Target[k] = s.Q[k] - baseline
 	}
 	s.Target[taken] += correction
+	return expected + float32(t.o.Lambda)*s.Sigma[taken]/s.Xi[row]*surprise
 }
 
 func dot(a, b []float32) float32 {

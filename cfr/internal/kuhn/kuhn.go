@@ -256,5 +256,16 @@ func (b *Batch) Node(r int32) (history int, hand [2]uint8) {
 	return int(b.history.Data[r]), [2]uint8(b.hand.Row(r))
 }
 
+// After returns the history that an action at a decision leads to.
+func After(history, action int) int { return tree[history].children[action] }
+
+// Utility returns what player 0 has won at a history, and whether it is an end.
+func Utility(history int, hand [2]uint8) (u float32, over bool) {
+	if !tree[history].end {
+		return 0, false
+	}
+	return utility(history, hand), true
+}
+
 // Mover returns the player to act at a decision.
 func Mover(history int) int { return tree[history].mover }
