@@ -2,8 +2,10 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -67,7 +69,7 @@ func (panel Panel) plot() (*plot.Plot, error) {
 	p.Title.Padding = 6
 	p.X.Min = 0
 	p.Add(plotter.NewGrid())
-	if !isNaN(panel.Line) {
+	if !math.IsNaN(panel.Line) {
 		line := plotter.NewFunction(func(float64) float64 { return panel.Line })
 		line.Color = color.Gray{120}
 		p.Add(line)
@@ -84,8 +86,6 @@ func (panel Panel) plot() (*plot.Plot, error) {
 	p.Legend.XOffs, p.Legend.YOffs = 6, -4
 	return p, nil
 }
-
-func isNaN(x float64) bool { return x != x }
 
 func (c Curve) add(p *plot.Plot) error {
 	points := make(plotter.XYs, len(c.X))
@@ -127,20 +127,15 @@ func (c Curve) addErrors(p *plot.Plot, points plotter.XYs, color color.Color) er
 	return nil
 }
 
-// writeFile writes an image aside and moves it into place.
+// writeFile writes an image aside, syncs it and moves it into place.
 func writeFile(path string, canvas vgimg.PngCanvas) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".plot-*")
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-plot-*")
 	if err != nil {
 		return fmt.Errorf("plot %s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) // fails once the file has been moved
 	_, err = canvas.WriteTo(f)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
+	err = cmp.Or(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

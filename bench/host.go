@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,7 +20,7 @@ type Host struct {
 
 // ThisHost looks at the machine.
 func ThisHost() Host {
-	return Host{Cores: runtime.GOMAXPROCS(0), Logical: logicalCores(), Features: features(), Memory: memoryGranted()}
+	return Host{Cores: runtime.GOMAXPROCS(0), Logical: logicalCores(), Features: features(), Memory: memoryGranted(machineMemory, groupMemory)}
 }
 
 // features lists the instruction sets that matter to matrix products.
@@ -51,31 +50,49 @@ func logicalCores() int {
 	return runtime.NumCPU()
 }
 
-// memoryGranted returns the smaller of the machine's memory and the control
-// group's limit.
-func memoryGranted() uint64 {
-	granted := memoryTotal()
-	if text, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
-			granted = min(granted, limit)
-		}
+// Where Linux says how much memory there is.
+const (
+	machineMemory = "/proc/meminfo"
+	groupMemory   = "/sys/fs/cgroup/memory.max"
+)
+
+// memoryGranted returns the smaller of the machine's memory and its control
+// group's limit, the one that is known if the other is not, 0 if neither is.
+func memoryGranted(machine, group string) uint64 {
+	total, limit := fact(machine, parseTotal), fact(group, parseLimit)
+	if total == 0 || limit == 0 {
+		return max(total, limit)
 	}
-	return granted
+	return min(total, limit)
 }
 
-func memoryTotal() uint64 {
-	f, err := os.Open("/proc/meminfo")
+// fact returns what parse finds in a file, 0 if nothing.
+func fact(path string, parse func(text string) uint64) uint64 {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if fields := strings.Fields(lines.Text()); len(fields) > 1 && fields[0] == "MemTotal:" {
-			kib, err := strconv.ParseUint(fields[1], 10, 64)
-			if err == nil {
-				return kib << 10
-			}
+	return parse(string(text))
+}
+
+// parseTotal returns the bytes of meminfo's line "MemTotal: 123 kB".
+func parseTotal(text string) uint64 {
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemTotal:" {
+			return parseCount(fields[1]) << 10
 		}
 	}
 	return 0
+}
+
+// parseLimit returns the bytes of a control group's limit, which may be "max".
+func parseLimit(text string) uint64 { return parseCount(strings.TrimSpace(text)) }
+
+// parseCount returns a number, 0 for other text.
+func parseCount(text string) uint64 {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

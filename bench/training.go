@@ -33,8 +33,9 @@ func curves(rows []map[string]float64, suffix string, scale float64) []Curve {
 	byColumn := map[string]*Curve{}
 	for _, row := range rows {
 		for column, value := range row {
-			name, ok := strings.CutPrefix(column, "eval_")
-			if name, ok = cutSuffixIf(name, suffix, ok); !ok {
+			name, isMatch := strings.CutPrefix(column, "eval_")
+			name, isThis := strings.CutSuffix(name, suffix)
+			if !isMatch || !isThis {
 				continue
 			}
 			policy, opponent, _ := strings.Cut(name, "_")
@@ -49,13 +50,6 @@ func curves(rows []map[string]float64, suffix string, scale float64) []Curve {
 		}
 	}
 	return ordered(byColumn)
-}
-
-func cutSuffixIf(s, suffix string, ok bool) (string, bool) {
-	if !ok {
-		return s, false
-	}
-	return strings.CutSuffix(s, suffix)
 }
 
 // ordered returns the curves by label, one color for each opponent.

@@ -42,6 +42,33 @@ func TestDrawTraining(t *testing.T) {
 	}
 }
 
+// TestDrawLeavesNothingAside: the folder holds the picture alone, readable for
+// everybody, and after a failure nothing.
+func TestDrawLeavesNothingAside(t *testing.T) {
+	rows := []map[string]float64{evaluated(0, .1), evaluated(1e6, .6)}
+	dir := t.TempDir()
+	if err := DrawTraining(filepath.Join(dir, "a.png"), "a run", rows); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "a.png" {
+		t.Errorf("the folder holds %v, %v", entries, err)
+	}
+	if info, err := entries[0].Info(); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	taken := filepath.Join(t.TempDir(), "taken.png")
+	if err := os.MkdirAll(filepath.Join(taken, "x"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := DrawTraining(taken, "a run", rows); err == nil {
+		t.Error("a folder was overwritten")
+	}
+	if entries, err := os.ReadDir(filepath.Dir(taken)); err != nil || len(entries) != 1 {
+		t.Errorf("a failure left %v, %v", entries, err)
+	}
+}
+
 func TestCurves(t *testing.T) {
 	c := curves([]map[string]float64{evaluated(0, .1), {"states": 5e5}, evaluated(2e6, .6)}, "_win", 100)
 	if len(c) != 1 || c[0].Label != "average - heuristic-balanced" || c[0].Dashed {

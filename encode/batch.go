@@ -34,9 +34,6 @@ func Wrap(l Layout, g *rules.Games) *Batch {
 // Games returns the games underneath, for bots and arenas.
 func (b *Batch) Games() *rules.Games { return b.games }
 
-// Layout returns how the games are observed.
-func (b *Batch) Layout() Layout { return b.layout }
-
 // New implements vec.Batch.
 func (b *Batch) New() vec.Batch {
 	return &Batch{games: b.games.New(), layout: b.layout, critic: b.critic, slots: b.slots}
@@ -68,6 +65,9 @@ func (b *Batch) Width(v vec.View) int {
 // Horizon implements vec.Batch: two plies a turn, 0 without a turn limit.
 func (b *Batch) Horizon() int { return 2 * b.games.MaxTurns }
 
+// Limit implements vec.Batch.
+func (b *Batch) Limit(rows int) { b.games.Limit(rows) }
+
 // Resize implements vec.Batch.
 func (b *Batch) Resize(rows int) { b.games.Resize(rows) }
 
@@ -96,8 +96,7 @@ func (b *Batch) Finished() []uint8 { return b.games.Finish.Data }
 // Plies implements vec.Batch.
 func (b *Batch) Plies() []uint32 { return b.games.Made.Data }
 
-// GameKeys implements vec.Batch. Games with given decks have no key of their
-// own: all are 0.
+// GameKeys implements vec.Batch.
 func (b *Batch) GameKeys() []uint64 { return b.games.Keys.Data }
 
 // ToMove implements vec.Batch.

@@ -1,6 +1,7 @@
 package encode_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -100,9 +101,26 @@ func TestBatchGatherScatter(t *testing.T) {
 	if b.Rows() != 2 || b.RowBytes() != a.Games().RowBytes() || b.Horizon() != 0 || len(b.Fields()) == 0 {
 		t.Error("size, horizon or fields are not the games'")
 	}
-	if a.Layout() != encode.Layout(l) {
-		t.Error("another layout")
+}
+
+// TestBatchLimit: a batch that may have 100 rows never holds the memory of
+// more, and what is made from it has no limit.
+func TestBatchLimit(t *testing.T) {
+	l := encode.NewCards(rules.MustPreset("tiny"))
+	src := encode.NewBatch(l, nil)
+	src.Deal(101, 1, 0)
+	b := src.New()
+	b.Limit(100)
+	for _, n := range []int{60, 61, 100} {
+		b.Gather(src, vec.AllRows(nil, n))
+		for _, f := range b.Fields() {
+			if held := reflect.ValueOf(f.Data).Cap(); held > 100*f.W {
+				t.Errorf("%d rows: column %s holds %d values of %d a row", n, f.Name, held, f.W)
+			}
+		}
 	}
+	expectPanic(t, "vec: more rows than the limit", func() { b.Gather(src, vec.AllRows(nil, 101)) })
+	b.New().Resize(101)
 }
 
 // otherBatch is a batch of another kind.

@@ -28,6 +28,14 @@ func eachConfig(t *testing.T, test func(t *testing.T, cfg rules.Config)) {
 	}
 }
 
+// fewer returns how many cases to try, short with -short.
+func fewer(full, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
 func layouts(cfg rules.Config) []encode.Layout {
 	var all []encode.Layout
 	for _, name := range encode.Names() {

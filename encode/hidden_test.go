@@ -84,7 +84,7 @@ func TestHiddenCardsNeverShow(t *testing.T) {
 		stream := vec.At(7, 1)
 		all := layouts(cfg)
 		found := 0
-		for range 400 {
+		for range fewer(400, 150) {
 			s := randomScript(cfg, &stream, stream.Intn(40))
 			player := len(s.actions) / 2 % 2 // to move
 			pair, ok := s.hiddenPair(player, &stream)

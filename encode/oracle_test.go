@@ -35,7 +35,7 @@ func TestRowsMatchGames(t *testing.T) {
 	eachConfig(t, func(t *testing.T, cfg rules.Config) {
 		pool := vec.NewPool(3)
 		defer pool.Close()
-		p := deal(cfg, pool, 24, 11)
+		p := deal(cfg, pool, fewer(24, 8), 11)
 		all := layouts(cfg)
 		for ply := 0; ; ply++ {
 			if ply < 40 || ply%13 == 0 || p.done() {
@@ -56,7 +56,7 @@ func TestRowsMatchGames(t *testing.T) {
 func TestRowsMatchGamesAtEverySize(t *testing.T) {
 	for _, name := range rules.Presets() {
 		t.Run(name, func(t *testing.T) {
-			p := deal(rules.MustPreset(name), nil, slices.Max(vectest.Sizes), 5)
+			p := deal(rules.MustPreset(name), nil, slices.Max(vectest.Sizes()), 5)
 			for _, ply := range []int{17, 38} {
 				p.stepTo(ply)
 				var all []view

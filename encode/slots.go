@@ -162,9 +162,6 @@ func (s *Slots) Version() int { return SlotsVersion }
 // Config returns the variant of the game.
 func (s *Slots) Config() rules.Config { return s.cfg }
 
-// Options returns the blocks that the layout has beyond its base.
-func (s *Slots) Options() SlotOptions { return s.opt }
-
 // Width returns D; for the classic game 171, 219 (slot-aware), 249 (derived)
 // or 297 (both).
 func (s *Slots) Width() int { return s.width }

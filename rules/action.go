@@ -64,7 +64,7 @@ func (c Config) PermuteAction(a Action, perm []int) Action {
 	return a
 }
 
-var colorNames = [maxColors]string{"yellow", "blue", "white", "green", "red", "purple", "orange", "black"}
+var colorNames = [MaxColors]string{"yellow", "blue", "white", "green", "red", "purple", "orange", "black"}
 
 // ColorName returns the English name of a colour.
 func ColorName(color int) string { return colorNames[color] }

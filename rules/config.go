@@ -20,9 +20,15 @@ type Config struct {
 	MaxTurns int `yaml:"max_turns"` // turns after which a game is cut, 0 for no limit
 }
 
+// Limits of every configuration, for what is sized before one is known. Of the
+// types of a colour one is its wagers', whether there are any or not.
+const (
+	MaxColors  = 8
+	MaxActions = 2*MaxColors*(maxPerColor+1) + 1 + MaxColors
+)
+
 // Limits that the compact form of Games relies on.
 const (
-	maxColors   = 8
 	maxPerColor = 16      // cards of a colour: one bit each in a uint16
 	maxTurns    = 1 << 30 // so that plies fit a uint32
 	maxFace     = 1000
@@ -76,7 +82,7 @@ func (c Config) Validate() error {
 		value    int
 		expected string
 	}{
-		{c.Colors < 1 || c.Colors > maxColors, "colors", c.Colors, fmt.Sprintf("1 to %d", maxColors)},
+		{c.Colors < 1 || c.Colors > MaxColors, "colors", c.Colors, fmt.Sprintf("1 to %d", MaxColors)},
 		{c.Ranks < 1, "ranks", c.Ranks, "at least 1"},
 		{c.Wagers < 0, "wagers", c.Wagers, "at least 0"},
 		{c.Wagers+c.Ranks > maxPerColor, "wagers + ranks", c.Wagers + c.Ranks, fmt.Sprintf("at most %d cards a colour", maxPerColor)},

@@ -238,9 +238,9 @@ func TestExtremeTotals(t *testing.T) {
 	games.Deal(1, 1, 1)
 	g := NewGame(cfg, 1, 1)
 	for c := range cfg.Colors {
-		full := games.AppendSet(nil, c, games.FullSet())
+		full := games.AppendSet(nil, c, games.fullSet)
 		g.exp[0][c], g.exp[1][c] = full, full[:cfg.Wagers]
-		games.Exp.Row(0)[c], games.Exp.Row(0)[cfg.Colors+c] = games.FullSet(), games.wagerSet
+		games.Exp.Row(0)[c], games.Exp.Row(0)[cfg.Colors+c] = games.fullSet, games.wagerSet
 	}
 	scores := make([]int32, 2)
 	games.Score(scores, []int32{0})
@@ -254,7 +254,7 @@ func TestTables(t *testing.T) {
 	for name, cfg := range variants() {
 		tables := NewTables(cfg)
 		for i := range 200 {
-			set := uint16(i*2654435761>>7) & tables.FullSet()
+			set := uint16(i*2654435761>>7) & tables.fullSet
 			set = set&^tables.wagerSet | thermometer(bits.OnesCount16(set&tables.wagerSet))
 			cards := tables.AppendSet(nil, cfg.Colors-1, set)
 			if got := setOf(tables, cards, cfg.Colors-1); got != set {
@@ -281,7 +281,7 @@ func TestFits(t *testing.T) {
 	for _, e := range workedScores {
 		cards := cardsOf(cfg, 2, e.cards)
 		g, _ := withExpedition(cfg, 2, cards)
-		fits := tables.AppendSet(nil, 2, tables.Fits(tables.FullSet(), setOf(tables, cards, 2)))
+		fits := tables.AppendSet(nil, 2, tables.Fits(tables.fullSet, setOf(tables, cards, 2)))
 		for rank := range cfg.Ranks + 1 {
 			x := cfg.Card(2, rank)
 			if got := slices.Contains(fits, x); got != g.Fits(1, x) {

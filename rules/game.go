@@ -129,9 +129,6 @@ func remove(cards []Card, x Card) ([]Card, bool) {
 // Config returns the variant being played.
 func (g *Game) Config() Config { return g.cfg }
 
-// ID returns the number of the game.
-func (g *Game) ID() uint64 { return g.id }
-
 // Key returns the key of the game's random streams.
 func (g *Game) Key() uint64 { return g.key }
 

@@ -149,7 +149,7 @@ func (g *Games) PileSet(b int32, color int) uint16 {
 	i := int(b)*g.Colors + color
 	var set uint16
 	for pile, n := g.Pile.Data[i], g.PileLen.Data[i]; n > 0; n-- {
-		set |= g.setBit(set, g.pileRank(pile&15))
+		set = g.With(set, g.pileRank(pile&15))
 		pile >>= 4
 	}
 	return set
@@ -268,7 +268,7 @@ func (g *Games) moveFromDeck(b int32, player, color int, bit uint16) {
 	hand := &g.Hand.Data[(int(b)*2+player)*g.Colors+color]
 	if bit&g.wagerSet != 0 {
 		*deck &^= g.topBit(*deck, 0)
-		*hand |= g.setBit(*hand, 0)
+		*hand = g.With(*hand, 0)
 		return
 	}
 	*deck &^= bit
@@ -291,44 +291,27 @@ func (g *Games) legalRange(lo, hi int) {
 		b := g.args.rows[i]
 		row := g.args.mask[i*words : (i+1)*words]
 		clear(row)
-		switch made := g.Made.Data[b]; {
-		case g.Finish.Data[b] != 0:
-		case made&1 == 0:
-			g.legalCards(row, b, int(made>>1&1))
-		default:
-			g.legalDraws(row, b)
+		if g.Finish.Data[b] == 0 {
+			g.legalRow(row, b)
 		}
 	}
 }
 
-func (g *Games) legalCards(mask []uint64, b int32, player int) {
-	base := (int(b)*2 + player) * g.Colors
-	hand := g.Hand.Data[base : base+g.Colors]
-	exp := g.Exp.Data[base : base+g.Colors]
-	if g.types > 64 {
-		g.legalCardsWide(mask, hand, exp)
+// legalRow is Legal for a game that goes on.
+func (g *Games) legalRow(mask []uint64, b int32) {
+	made := g.Made.Data[b]
+	if made&1 != 0 {
+		g.legalDraws(mask, b)
 		return
 	}
-	var plays, discards uint64 // [T] bits
-	shift := 0
-	for c, h := range hand {
-		plays |= g.typeBits(h&g.fits(exp[c])) << shift
-		discards |= g.typeBits(h) << shift
-		shift += g.Ranks + 1
-	}
-	mask[0] = plays | discards<<g.types
-	if high := discards >> (64 - g.types); high != 0 {
-		mask[1] = high
-	}
+	player := int(made >> 1 & 1)
+	g.LegalCards(mask, g.colors(&g.Hand, b, player), g.colors(&g.Exp, b, player))
 }
 
-// legalCardsWide is legalCards for more card types than a word has bits.
-func (g *Games) legalCardsWide(mask []uint64, hand, exp []uint16) {
-	for c, h := range hand {
-		first := c * (g.Ranks + 1)
-		putBits(mask, first, g.typeBits(h&g.fits(exp[c])))
-		putBits(mask, g.types+first, g.typeBits(h))
-	}
+// colors returns a player's sets, [C], of a [B,P,C] column.
+func (g *Games) colors(column *vec.Column[uint16], b int32, player int) []uint16 {
+	base := (int(b)*2 + player) * g.Colors
+	return column.Data[base : base+g.Colors]
 }
 
 func (g *Games) legalDraws(mask []uint64, b int32) {
@@ -339,16 +322,7 @@ func (g *Games) legalDraws(mask []uint64, b int32) {
 	if pending := g.Pending.Data[b]; pending != NoPending {
 		piles &^= 1 << pending
 	}
-	putBits(mask, 2*g.types, piles<<1|min(uint64(g.DeckLen.Data[b]), 1))
-}
-
-// putBits sets the bits of v, at most 17 of them, from bit i of the row on.
-func putBits(row []uint64, i int, v uint64) {
-	w, s := i>>6, i&63
-	row[w] |= v << s
-	if high := v >> (64 - s); high != 0 {
-		row[w+1] |= high
-	}
+	g.LegalDraws(mask, piles, int(g.DeckLen.Data[b]))
 }
 
 // Step makes action actions[i] in row rows[i]. A finished game stays as it is.
@@ -393,7 +367,7 @@ func (g *Games) stepCard(b int32, player int, a int32) {
 	*known &^= g.topBit(*known, rank)
 	if a < types {
 		exp := &g.Exp.Data[own]
-		*exp |= g.setBit(*exp, rank)
+		*exp = g.With(*exp, rank)
 	} else {
 		g.push(int(b)*g.Colors+color, rank)
 		g.Pending.Data[b] = uint8(color)
@@ -440,8 +414,8 @@ func (g *Games) stepDraw(b int32, player int, a int32, made uint32) {
 		color := int(a - deck - 1)
 		rank := g.pop(int(b)*g.Colors + color)
 		own := (int(b)*2+player)*g.Colors + color
-		g.Hand.Data[own] |= g.setBit(g.Hand.Data[own], rank)
-		g.Known.Data[own] |= g.setBit(g.Known.Data[own], rank)
+		g.Hand.Data[own] = g.With(g.Hand.Data[own], rank)
+		g.Known.Data[own] = g.With(g.Known.Data[own], rank)
 	}
 	if over {
 		g.Finish.Data[b] = 1
@@ -460,13 +434,9 @@ func (g *Games) drawDeck(b int32, player, left int, made uint32) {
 }
 
 func (g *Games) mustBeLegal(b, a int32) {
-	var buf [(2*maxColors*(maxPerColor+1) + 1 + maxColors + 63) / 64]uint64
+	var buf [MaxMaskWords]uint64
 	mask := buf[:g.MaskWords]
-	if made := g.Made.Data[b]; made&1 == 0 {
-		g.legalCards(mask, b, int(made>>1&1))
-	} else {
-		g.legalDraws(mask, b)
-	}
+	g.legalRow(mask, b)
 	if a < 0 || int(a) >= g.Actions() || !vec.MaskHas(mask, int(a)) {
 		panic("rules: illegal action in a lockstep batch")
 	}
@@ -493,8 +463,7 @@ func (g *Games) scoreRange(lo, hi int) {
 // PlayerScore returns a player's total in row b, in points, as it stands.
 func (g *Games) PlayerScore(b int32, player int) int32 {
 	var total int32
-	base := (int(b)*2 + player) * g.Colors
-	for _, set := range g.Exp.Data[base : base+g.Colors] {
+	for _, set := range g.colors(&g.Exp, b, player) {
 		total += g.scoreOf[set]
 	}
 	return total

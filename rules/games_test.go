@@ -17,7 +17,7 @@ func setOf(t *Tables, cards []Card, color int) uint16 {
 	var set uint16
 	for _, x := range cards {
 		if t.Config.Color(x) == color {
-			set |= t.setBit(set, t.Rank(x))
+			set = t.With(set, t.Rank(x))
 		}
 	}
 	return set
@@ -26,9 +26,9 @@ func setOf(t *Tables, cards []Card, color int) uint16 {
 // row is everything observable of one game, in a form that both
 // implementations can be asked for.
 type row struct {
-	Hand, Exp, Known [2][maxColors]uint16
-	Deck             [maxColors]uint16
-	Piles            [maxColors][]int
+	Hand, Exp, Known [2][MaxColors]uint16
+	Deck             [MaxColors]uint16
+	Piles            [MaxColors][]int
 	DeckLen, Pending int
 	Plies, Turns     int
 	Phase            Phase

@@ -39,7 +39,7 @@ func (c *Column[T]) Tensor() *tensor.Dense {
 	return tensor.New(shape, tensor.WithBacking(c.Data))
 }
 
-func (c *Column[T]) resize(rows int) { c.Data = Grow(c.Data, rows*c.W) }
+func (c *Column[T]) resize(rows, limit int) { c.Data = growWithin(c.Data, rows*c.W, limit*c.W) }
 
 func (c *Column[T]) data() (values any, w int) { return c.Data, c.W }
 
@@ -101,15 +101,17 @@ func (f Field) Set(src Field) error {
 // column is a Column of any element type.
 type column interface {
 	data() (values any, w int)
-	resize(rows int)
+	resize(rows, limit int)
 	bytes() int
 	copyRows(at []int32, from column, rows []int32)
 }
 
-// An Arena keeps columns of equal length. Its memory only ever grows: shrinking
-// the rows and growing them again allocates nothing.
+// An Arena keeps columns of equal length. Its memory only ever grows, at least
+// twofold unless a limit is set: shrinking the rows and growing them again
+// allocates nothing.
 type Arena struct {
 	rows    int
+	limit   int // most rows, 0 for any number
 	columns []column
 	names   []string
 }
@@ -118,7 +120,7 @@ type Arena struct {
 // may not be copied.
 func Attach[T Element](a *Arena, name string, c *Column[T], w int) {
 	c.W = w
-	c.resize(a.rows)
+	c.resize(a.rows, a.limit)
 	a.columns = append(a.columns, c)
 	a.names = append(a.names, name)
 }
@@ -145,12 +147,24 @@ func (a *Arena) RowBytes() int {
 	return n
 }
 
+// Limit promises that the arena will never have more rows than that, so that
+// its memory grows no further either. A later Resize beyond it panics.
+func (a *Arena) Limit(rows int) {
+	if rows < a.rows || rows < 1 {
+		panic(badLimit)
+	}
+	a.limit = rows
+}
+
 // Resize sets the number of rows. Rows up to the smaller of the two lengths
 // keep their values; new ones hold anything.
 func (a *Arena) Resize(rows int) {
+	if a.limit > 0 && rows > a.limit {
+		panic(badLimit)
+	}
 	a.rows = rows
 	for _, c := range a.columns {
-		c.resize(rows)
+		c.resize(rows, a.limit)
 	}
 }
 
@@ -203,11 +217,19 @@ func Keep(dst, rows []int32, flag []uint8, value uint8) []int32 {
 
 // Grow returns s with length n: in its own memory if that is large enough,
 // otherwise in a copy. Values beyond the old length may be anything.
-func Grow[T any](s []T, n int) []T {
+func Grow[T any](s []T, n int) []T { return growWithin(s, n, 0) }
+
+// growWithin is Grow for a slice that will never need more than limit values, unless
+// limit is 0.
+func growWithin[T any](s []T, n, limit int) []T {
 	if n <= cap(s) {
 		return s[:n]
 	}
-	grown := make([]T, n, max(n, 2*cap(s)))
+	room := 2 * cap(s)
+	if limit > 0 {
+		room = min(room, limit)
+	}
+	grown := make([]T, n, max(n, room))
 	copy(grown, s)
 	return grown
 }

@@ -127,6 +127,37 @@ func TestArenaGrowthKeepsRows(t *testing.T) {
 	}
 }
 
+// TestArenaLimit grows row by row to a limit: memory ends there, whatever the
+// steps, and no row gets lost.
+func TestArenaLimit(t *testing.T) {
+	const limit = 1000
+	for _, step := range []int{1, 7, 333, limit} {
+		a := newTable()
+		a.Limit(limit)
+		for n := 0; n < limit; {
+			first := n
+			n = min(n+step, limit)
+			a.Resize(n)
+			for b := first; b < n; b++ {
+				a.set(int32(b), recordOf(b))
+			}
+			for _, c := range []struct{ held, width int }{{cap(a.small.Data), 3}, {cap(a.wide.Data), 2}, {cap(a.value.Data), 1}} {
+				if c.held > limit*c.width {
+					t.Fatalf("steps of %d: %d rows hold the memory of %d, the limit is %d", step, n, c.held/c.width, limit)
+				}
+			}
+		}
+		for b, got := range a.records() {
+			if want := recordOf(b); got != want {
+				t.Fatalf("steps of %d: row %d is %v, expected %v", step, b, got, want)
+			}
+		}
+		mustPanic(t, "beyond the limit", badLimit, func() { a.Resize(limit + 1) })
+		mustPanic(t, "a limit below the rows", badLimit, func() { a.Limit(limit - 1) })
+	}
+	mustPanic(t, "no rows", badLimit, func() { newTable().Limit(0) })
+}
+
 func TestArenaSizes(t *testing.T) {
 	a := newTable()
 	if got := a.RowBytes(); got != 3+16+4 {

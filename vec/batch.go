@@ -38,6 +38,9 @@ type Batch interface {
 	// Horizon returns the most plies that a game can last, 0 if unbounded.
 	Horizon() int
 
+	// Limit promises that the batch will never have more rows than that; its
+	// memory then never holds more. Batches made from it by New have no limit.
+	Limit(rows int)
 	// Resize sets the number of rows. Rows that stay keep their games; new ones
 	// hold anything until Scatter fills them.
 	Resize(rows int)

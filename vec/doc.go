@@ -19,4 +19,6 @@ const (
 	badRow    = "vec: row out of range"
 	badRange  = "vec: empty range"
 	badColumn = "vec: arenas hold different columns"
+	badLimit  = "vec: more rows than the limit"
+	noPurpose = "vec: a seed derived for no purpose"
 )

@@ -39,15 +39,6 @@ func MaskSelect(row []uint64, k int) int {
 	return -1
 }
 
-// MaskEach calls f with each set bit, ascending.
-func MaskEach(row []uint64, f func(i int)) {
-	for i, w := range row {
-		for ; w != 0; w &= w - 1 {
-			f(i<<6 + bits.TrailingZeros64(w))
-		}
-	}
-}
-
 // MaskAppend appends the set bits to dst, ascending.
 func MaskAppend(dst []int32, row []uint64) []int32 {
 	for i, w := range row {

@@ -18,7 +18,11 @@ func mix64(z uint64) uint64 {
 
 // Derive returns an independent seed for one purpose of a run, such as the
 // deals of iteration 7. Different (seed, purpose, index) give unrelated seeds.
+// Without a purpose it would be the Key of game index, so "" panics.
 func Derive(seed uint64, purpose string, index uint64) uint64 {
+	if purpose == "" {
+		panic(noPurpose)
+	}
 	h := seed
 	for i := 0; i < len(purpose); i++ {
 		h = mix64(h+golden) ^ uint64(purpose[i])

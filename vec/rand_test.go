@@ -188,7 +188,7 @@ func TestStreamsDiffer(t *testing.T) {
 	}
 	seen := make(map[uint64]bool)
 	for seed := range uint64(50) {
-		for _, purpose := range []string{"", "deal", "deals", "play"} {
+		for _, purpose := range []string{"deal", "deals", "lead", "play"} {
 			for index := range uint64(50) {
 				seen[Derive(seed, purpose, index)] = true
 			}
@@ -197,6 +197,11 @@ func TestStreamsDiffer(t *testing.T) {
 	if len(seen) != 50*4*50 {
 		t.Errorf("%d different derived seeds of %d", len(seen), 50*4*50)
 	}
+}
+
+// TestDeriveNeedsAPurpose: without one a derived seed would be a game's key.
+func TestDeriveNeedsAPurpose(t *testing.T) {
+	mustPanic(t, "no purpose", noPurpose, func() { Derive(1, "", 2) })
 }
 
 // TestStreamsAreBalanced: over neighbouring streams each bit is set half the

@@ -2,8 +2,7 @@ package agent
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"io"
 
 	"vtrain/cfr"
 	"vtrain/cfr/arena"
@@ -14,137 +13,95 @@ import (
 	"vtrain/vec"
 )
 
-// The policies of a trained agent.
-const (
-	Average = "average"
-	Current = "current"
-)
-
-// A Spec is an agent by name: a bot's, or run:DIR or ckpt:DIR with suffixes.
-type Spec struct {
-	name   string
-	Bot    string // name of a bot, or empty
-	Dir    string // run folder or checkpoint of a trained agent
-	Policy string // Average or Current
-	Greedy bool   // plays its likeliest action
-}
-
-// Parse reads an agent's name. The folder need not exist.
-func Parse(name string) (Spec, error) {
-	s := Spec{name: name, Policy: Average}
-	kind, dir, trained := strings.Cut(name, ":")
-	if !trained {
-		if slices.Contains(bots.Names(), name) {
-			s.Bot = name
-			return s, nil
-		}
-		return s, unknown(name)
-	}
-	if kind != "run" && kind != "ckpt" {
-		return s, unknown(name)
-	}
-	for {
-		at := strings.LastIndexByte(dir, '@')
-		if at < 0 || !s.suffix(dir[at+1:]) {
-			break
-		}
-		dir = dir[:at]
-	}
-	if s.Dir = dir; dir == "" {
-		return s, unknown(name)
-	}
-	return s, nil
-}
-
-// suffix applies a suffix, and reports whether there is one of that name. A
-// folder's name may hold an @ too.
-func (s *Spec) suffix(name string) bool {
-	switch name {
-	case Average, Current:
-		s.Policy = name
-	case "greedy":
-		s.Greedy = true
-	default:
-		return false
-	}
-	return true
-}
-
-func unknown(name string) error {
-	return fmt.Errorf("unknown agent %q, expected run:DIR, ckpt:DIR or one of %s", name, strings.Join(bots.Names(), ", "))
-}
-
-// CommonRules returns the rules that a match of these agents is played by:
-// those that trained agents among them were trained on, which must agree, or
-// else the named preset, cut like a training run's games; empty for the default.
-func CommonRules(preset string, specs ...Spec) (rules.Config, error) {
-	cfg := run.Default()
-	if preset != "" {
-		if err := cfg.Set("rules.preset=" + preset); err != nil {
-			return rules.Config{}, err
-		}
-	}
+// Rules returns the rules that a match of these agents is played by: those
+// that the first trained one was trained on, or else the given ones. All
+// trained ones must agree, the turn limit aside.
+func Rules(given rules.Config, names ...run.AgentName) (rules.Config, error) {
 	first := ""
-	for _, s := range specs {
-		if s.Bot != "" {
+	for _, n := range names {
+		if n.Bot != "" {
 			continue
 		}
-		saved, err := run.LoadWeights(s.Dir)
+		head, err := run.LoadHead(n.Dir)
 		if err != nil {
-			return rules.Config{}, err
+			return given, err
 		}
-		own := saved.Config
-		switch {
-		case preset != "" && own.Rules.Config != cfg.Rules.Config:
-			return rules.Config{}, fmt.Errorf("%s was trained on %+v, not on %s", s.name, own.Rules.Config, preset)
-		case first != "" && own.Rules.Config != cfg.Rules.Config:
-			return rules.Config{}, fmt.Errorf("%s was trained on %+v, %s on %+v", first, cfg.Rules.Config, s.name, own.Rules.Config)
+		own := head.Config.Rules.Config
+		if first == "" {
+			first, given = n.Text, own
 		}
-		first, cfg.Rules = s.name, own.Rules
+		if err := mustMatch(n, own, first, given); err != nil {
+			return given, err
+		}
 	}
-	return cfg.Rules.Config, nil
+	return given, nil
 }
 
-// Open returns the player. Rows is the largest batch it should move in at
-// once, seed is for what it draws.
-func (s Spec) Open(cfg rules.Config, rows int, seed uint64, pool *vec.Pool) (arena.Agent, error) {
-	if s.Bot != "" {
-		b, err := bots.New(s.Bot, cfg, seed)
-		if err != nil {
-			return nil, err
-		}
-		return b.On(pool), nil
+// mustMatch compares the rules that an agent was trained on with those of
+// somebody else.
+func mustMatch(n run.AgentName, own rules.Config, other string, want rules.Config) error {
+	if err := run.SameRules(own, want); err != nil {
+		return fmt.Errorf("%s was trained on %s rules, %s on %s: %w", n.Text, own.Name(), other, want.Name(), err)
 	}
-	return s.openTrained(rows, seed, pool)
+	return nil
 }
 
-func (s Spec) openTrained(rows int, seed uint64, pool *vec.Pool) (arena.Agent, error) {
-	saved, err := run.LoadWeights(s.Dir)
+// Open returns a player for games of that configuration, which the caller
+// closes. Rows is the largest batch it should move in at once, seed is for what
+// it draws.
+func Open(n run.AgentName, cfg rules.Config, rows int, seed uint64, pool *vec.Pool) (arena.Agent, error) {
+	if n.Bot == "" {
+		return openTrained(n, cfg, rows, seed, pool)
+	}
+	b, err := bots.New(n.Bot, cfg, seed)
+	if err != nil {
+		return nil, err
+	}
+	return b.On(pool), nil
+}
+
+// Close frees what an agent holds, if it holds anything.
+func Close(a arena.Agent) error {
+	if c, ok := a.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+func openTrained(n run.AgentName, cfg rules.Config, rows int, seed uint64, pool *vec.Pool) (arena.Agent, error) {
+	saved, err := run.LoadWeights(n.Dir)
 	if err != nil {
 		return nil, err
 	}
 	own := saved.Config
+	if err := mustMatch(n, own.Rules.Config, "the match is played", cfg); err != nil {
+		return nil, err
+	}
 	layout, err := encode.New(own.Encoding.Layout, own.Rules.Config)
 	if err != nil {
 		return nil, err
 	}
-	fallback, err := cfr.ParseFallback(own.Learner.Fallback)
+	policy, err := openPolicy(n, saved, layout, rows, seed, pool)
 	if err != nil {
 		return nil, err
 	}
-	net, rule := cfr.StrategyNet, cfr.Logits
-	if s.Policy == Current {
-		net, rule = cfr.RegretNet, cfr.Matching
+	policy.Greedy = n.Greedy
+	return NewPolicyAgent(n.Text, policy, layout), nil
+}
+
+func openPolicy(n run.AgentName, saved *run.Checkpoint, layout encode.Layout, rows int, seed uint64, pool *vec.Pool) (*cfr.Policy, error) {
+	fallback, err := cfr.ParseFallback(saved.Config.Learner.Fallback)
+	if err != nil {
+		return nil, err
+	}
+	net, head := cfr.StrategyNet, cfr.Logits
+	if n.Policy == run.Current {
+		net, head = cfr.RegretNet, cfr.Matching
 	}
 	params, ok := saved.Network(net)
 	if !ok {
 		return nil, fmt.Errorf("%s: has no %s network", saved.Dir, net)
 	}
-	shape := cfr.Shape(encode.NewBatch(layout, nil), own.Nets.Hidden, vec.Information)
-	policy, err := cfr.NewPolicy(shape, params, rule, fallback, rows, seed, pool)
-	if err != nil {
-		return nil, err
-	}
-	policy.Greedy = s.Greedy
-	return NewPolicyAgent(s.name, policy, layout), nil
+	shape := cfr.Shape(encode.NewBatch(layout, nil), saved.Config.Nets.Hidden, vec.Information)
+	return cfr.NewPolicy(shape, params, head, fallback, rows, seed, pool)
 }

@@ -1,69 +1,147 @@
 package agent
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"vtrain/cfr"
+	"vtrain/cfr/arena"
+	"vtrain/cfr/run"
+	"vtrain/encode"
 	"vtrain/rules"
 	"vtrain/vec"
 )
 
-func TestParse(t *testing.T) {
-	for name, want := range map[string]Spec{
-		"rule":                  {Bot: "rule", Policy: Average},
-		"run:runs/a":            {Dir: "runs/a", Policy: Average},
-		"run:runs/a@current":    {Dir: "runs/a", Policy: Current},
-		"ckpt:c/000100@greedy":  {Dir: "c/000100", Policy: Average, Greedy: true},
-		"run:a@current@greedy":  {Dir: "a", Policy: Current, Greedy: true},
-		"run:me@home/a@greedy":  {Dir: "me@home/a", Policy: Average, Greedy: true},
-		"run:C:/runs/a@average": {Dir: "C:/runs/a", Policy: Average},
+// trained saves an untrained agent of a preset, and returns its name.
+func trained(t *testing.T, preset string) string {
+	t.Helper()
+	cfg := run.Default()
+	cfg.Nets.Hidden, cfg.Learner.Games, cfg.Memory.StrategyRows = []int{8}, 4, 10
+	if err := cfg.Set("rules.preset=" + preset); err != nil {
+		t.Fatal(err)
+	}
+	layout, err := encode.New(cfg.Encoding.Layout, cfg.Rules.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := cfr.NewLearner(encode.NewBatch(layout, nil), cfg.Nets.Hidden, cfg.Memory.StrategyRows, cfg.Learner, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	f, err := run.Create(filepath.Join(t.TempDir(), preset), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Save(l.State()); err != nil {
+		t.Fatal(err)
+	}
+	return "run:" + f.Dir
+}
+
+func mustParse(t *testing.T, names ...string) []run.AgentName {
+	t.Helper()
+	parsed := make([]run.AgentName, len(names))
+	for i, text := range names {
+		var err error
+		if parsed[i], err = run.ParseAgent(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return parsed
+}
+
+// limited returns a preset with a turn limit.
+func limited(preset string, turns int) rules.Config {
+	cfg := rules.MustPreset(preset)
+	cfg.MaxTurns = turns
+	return cfg
+}
+
+// mustName checks that an error has all the parts.
+func mustName(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("error %v does not name %q", err, part)
+		}
+	}
+}
+
+func TestRules(t *testing.T) {
+	given, tiny, mid := limited("classic", 100), trained(t, "tiny"), trained(t, "mid")
+	for _, k := range []struct {
+		names []string
+		want  rules.Config
+	}{
+		{[]string{"rule", "random"}, given},
+		{[]string{"rule", tiny}, limited("tiny", 400)},
+		{[]string{mid + "@current", mid}, limited("mid", 400)},
 	} {
-		got, err := Parse(name)
-		want.name = name
-		if err != nil || got != want {
-			t.Errorf("%s is %+v, %v; expected %+v", name, got, err, want)
+		if got, err := Rules(given, mustParse(t, k.names...)...); err != nil || got != k.want {
+			t.Errorf("%v: rules %+v, %v; expected %+v", k.names, got, err, k.want)
 		}
 	}
-	for _, name := range []string{"", "ruel", "run:", "run:@greedy", "rule@greedy", "file:a"} {
-		if _, err := Parse(name); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%q: error %v does not name it", name, err)
+	_, err := Rules(given, mustParse(t, tiny, mid)...)
+	mustName(t, err, tiny, mid, "rules.hand is 4, expected 2")
+	nowhere := "run:" + filepath.Join(t.TempDir(), "nowhere")
+	_, err = Rules(given, mustParse(t, "rule", nowhere)...)
+	mustName(t, err, "nowhere")
+}
+
+// TestOpenOnOtherRules: a trained agent only plays what it was trained on, cut
+// at any turn.
+func TestOpenOnOtherRules(t *testing.T) {
+	tiny := mustParse(t, trained(t, "tiny"))[0]
+	a, err := Open(tiny, limited("tiny", 7), 10, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Close(a); err != nil {
+		t.Error(err)
+	}
+	_, err = Open(tiny, limited("mid", 400), 10, 1, nil)
+	mustName(t, err, tiny.Text, "on tiny", "on mid", "rules.hand is 2, expected 4")
+}
+
+// TestOpen: every kind of agent plays a match, and can be closed.
+func TestOpen(t *testing.T) {
+	cfg, dir := limited("tiny", 100), trained(t, "tiny")
+	for _, name := range mustParse(t, "discard-only", dir, dir+"@current", dir+"@greedy") {
+		a, err := Open(name, cfg, 10, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := arena.Play(cfg, a, a, arena.Options{Games: 10, Seed: 1})
+		if err != nil || r.Agent != name.Text || r.PliesPerGame < 2 {
+			t.Errorf("%s: %+v, %v", name.Text, r, err)
+		}
+		if err := Close(a); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
-func TestCommonRules(t *testing.T) {
-	bot, err := Parse("rule")
+// TestPolicyOnAnotherBatch: an agent follows whoever asks it to other games.
+func TestPolicyOnAnotherBatch(t *testing.T) {
+	cfg := limited("tiny", 100)
+	a, err := Open(mustParse(t, trained(t, "tiny"))[0], cfg, 10, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := CommonRules("mid", bot, bot)
-	want := rules.MustPreset("mid")
-	want.MaxTurns = 400
-	if err != nil || cfg != want {
-		t.Errorf("rules of two bots are %+v, %v; expected %+v", cfg, err, want)
-	}
-	if _, err := CommonRules("", bot, Spec{name: "run:nowhere", Dir: t.TempDir()}); err == nil {
-		t.Error("the rules of a run that isn't there were found")
-	}
-}
-
-func TestOpenBot(t *testing.T) {
-	s, err := Parse("discard-only")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := s.Open(rules.MustPreset("tiny"), 10, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	games := rules.NewGames(rules.MustPreset("tiny"), nil)
-	games.Deal(3, 1, 0)
-	actions := make([]int32, 3)
-	a.Act(actions, games, vec.AllRows(nil, 3))
-	games.Step(vec.AllRows(nil, 3), actions)
-	for _, made := range games.Made.Data {
-		if made != 1 {
-			t.Errorf("%d plies made, expected 1", made)
+	defer Close(a)
+	for _, n := range []int{3, 5} {
+		games := rules.NewGames(cfg, nil)
+		games.Deal(n, 1, 0)
+		actions := make([]int32, n)
+		a.Act(actions, games, vec.AllRows(nil, n))
+		games.Step(vec.AllRows(nil, n), actions)
+		for _, made := range games.Made.Data {
+			if made != 1 {
+				t.Errorf("%d plies made, expected 1", made)
+			}
 		}
 	}
 }

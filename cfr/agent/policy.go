@@ -35,5 +35,8 @@ func (a *PolicyAgent) Act(dst []int32, g *rules.Games, rows []int32) {
 	a.layout.RulesActions(dst, g, rows, dst)
 }
 
-// Close frees the policy.
-func (a *PolicyAgent) Close() { a.policy.Close() }
+// Close frees the policy; it implements io.Closer.
+func (a *PolicyAgent) Close() error {
+	a.policy.Close()
+	return nil
+}

@@ -4,6 +4,7 @@
 package arena
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -49,11 +50,20 @@ type Result struct {
 	Expeditions  float64 `json:"expeditions"`   // a game: expeditions that the agent opened
 }
 
-// Play runs a match. The configuration should have a turn limit: some bots
-// loop for ever otherwise.
+// MinGames is the shortest match: an error needs two deals.
+const MinGames = 4
+
+// Playable reports whether a match can have that many games.
+func Playable(games int) bool { return games >= MinGames && games%2 == 0 }
+
+// Play runs a match. The configuration must have a turn limit: players who only
+// draw from piles would go on for ever.
 func Play(cfg rules.Config, agent, opponent Agent, o Options) (Result, error) {
-	if o.Games < 4 || o.Games%2 != 0 {
-		return Result{}, fmt.Errorf("arena: games is %d, expected an even number of at least 4", o.Games)
+	if !Playable(o.Games) {
+		return Result{}, fmt.Errorf("arena: games is %d, expected an even number of at least %d", o.Games, MinGames)
+	}
+	if cfg.MaxTurns == 0 {
+		return Result{}, errors.New("arena: max_turns is 0, expected a turn limit")
 	}
 	if o.Batch == 0 {
 		o.Batch = 4096

@@ -91,6 +91,14 @@ func TestOddGamesAreRefused(t *testing.T) {
 	}
 }
 
+func TestEndlessGamesAreRefused(t *testing.T) {
+	cfg := matchConfig()
+	cfg.MaxTurns = 0
+	if _, err := Play(cfg, bot(t, "rule"), bot(t, "random"), Options{Games: 4}); err == nil {
+		t.Error("a match without a turn limit was played")
+	}
+}
+
 // recorder is an agent that writes down what it does.
 type recorder struct {
 	Agent

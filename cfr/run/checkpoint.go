@@ -1,14 +1,12 @@
 package run
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +17,8 @@ import (
 )
 
 // Save writes a checkpoint of a state, makes it the latest, and removes those
-// beyond checkpoint.keep. Until it is
-// the latest, the former one stays so. A state that isn't finite is refused.
+// beyond checkpoint.keep. Until it is the latest, the former one stays so. An
+// iteration is saved once; a state that isn't finite is refused.
 func (f *Folder) Save(s cfr.State) error {
 	name := checkpointName(s.Iteration)
 	if err := f.save(name, s); err != nil {
@@ -52,41 +50,17 @@ func (f *Folder) save(name string, s cfr.State) error {
 	return f.prune()
 }
 
-// publish gives a finished checkpoint its name and makes it the latest.
+// publish gives a finished checkpoint its name, which fails if there is one of
+// that name, and makes it the latest.
 func (f *Folder) publish(aside, name string) error {
 	folder := f.Path(checkpointsName)
-	path := filepath.Join(folder, name)
-	if latest, err := readLatest(f.Dir); err == nil && latest == name {
-		return supersede(path, aside)
-	}
-	// One that was never the latest is what a killed process was about to publish.
-	if err := removeAside(path); err != nil {
-		return err
-	}
-	if err := os.Rename(aside, path); err != nil {
+	if err := os.Rename(aside, filepath.Join(folder, name)); err != nil {
 		return err
 	}
 	if err := syncFolder(folder); err != nil {
 		return err
 	}
 	return replaceFile(filepath.Join(folder, latestName), []byte(name+"\n"))
-}
-
-// supersede refuses to replace the latest checkpoint, which no moment may be
-// without, unless it holds just the same.
-func supersede(path, aside string) error {
-	old, err := os.ReadFile(filepath.Join(path, manifestName))
-	if err != nil {
-		return err
-	}
-	same, err := os.ReadFile(filepath.Join(aside, manifestName))
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(old, same) {
-		return errors.New("is the latest and holds another state, expected a later iteration")
-	}
-	return os.RemoveAll(aside)
 }
 
 // removeAside removes a folder in two steps, so that a process killed in
@@ -251,43 +225,38 @@ func readLatest(dir string) (string, error) {
 	return name, nil
 }
 
-// Resume loads the latest checkpoint and forgets what was logged and saved
-// after it. ErrNoCheckpoint means that the run begins anew, after Rewind(0).
+// Resume loads the latest checkpoint, nil if there is none yet, and forgets what
+// was logged and saved after it.
 func (f *Folder) Resume() (*Checkpoint, error) {
+	last := -1
 	ck, err := Load(f.Dir)
-	if err != nil {
+	switch {
+	case err == nil:
+		last = ck.Manifest.Iteration
+	case !errors.Is(err, ErrNoCheckpoint):
 		return nil, err
 	}
-	return ck, f.Rewind(ck.Manifest.Iteration)
-}
-
-// Rewind forgets all that happened after an iteration: metrics, and
-// checkpoints, of which the newest that is left becomes the latest.
-func (f *Folder) Rewind(iteration int) error {
-	if err := f.rewind(iteration); err != nil {
-		return fmt.Errorf("run folder %s: %w", f.Dir, err)
+	if err := f.forget(last); err != nil {
+		return nil, fmt.Errorf("run folder %s: %w", f.Dir, err)
 	}
-	return nil
+	return ck, nil
 }
 
-func (f *Folder) rewind(iteration int) error {
+// forget removes what a killed process logged after the last iteration saved,
+// and was about to publish. Where nothing was saved, last is negative.
+func (f *Folder) forget(last int) error {
 	iterations, err := Checkpoints(f.Dir)
 	if err != nil {
 		return err
 	}
-	i, _ := slices.BinarySearch(iterations, min(iteration, math.MaxInt-1)+1)
-	latest := f.Path(checkpointsName, latestName)
-	if i == 0 {
-		if err := os.Remove(latest); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	} else if err := replaceFile(latest, []byte(checkpointName(iterations[i-1])+"\n")); err != nil {
-		return err
+	later := slices.DeleteFunc(iterations, func(n int) bool { return n <= last })
+	if last < 0 && len(later) > 1 { // all but one have been the latest
+		return fmt.Errorf("no %s, expected it to name a checkpoint, such as %s", filepath.Join(checkpointsName, latestName), checkpointName(later[len(later)-1]))
 	}
-	for _, n := range iterations[i:] {
+	for _, n := range later {
 		if err := removeAside(f.Path(checkpointsName, checkpointName(n))); err != nil {
 			return err
 		}
 	}
-	return f.metrics.keepUntil(iteration)
+	return f.metrics.keepUntil(max(last, 0)) // the untrained agent is logged too
 }

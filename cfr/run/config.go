@@ -1,17 +1,16 @@
 package run
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"vtrain/cfr"
+	"vtrain/cfr/arena"
 	"vtrain/encode"
 	"vtrain/rules"
-	"vtrain/rules/bots"
 )
 
 // Config is the configuration of a run, section by section. The zero value is
@@ -27,8 +26,8 @@ type Config struct {
 	Checkpoint Schedule    `yaml:"checkpoint"`
 }
 
-// Run is the section of the run as such. Minutes and Iterations are its budget;
-// where both are 0 the caller decides.
+// Run is the section of the run as such. Minutes or Iterations are its budget,
+// never both; where both are 0 the caller decides.
 type Run struct {
 	Name       string  `yaml:"name"`
 	Seed       uint64  `yaml:"seed"`
@@ -88,7 +87,7 @@ func Default() Config {
 		Nets:       Nets{Hidden: []int{256, 256}},
 		Learner:    cfr.DefaultOptions(),
 		Memory:     Memory{StrategyRows: 1_000_000},
-		Evaluation: Evaluation{Every: 50, Games: 400, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: []string{"average", "current"}},
+		Evaluation: Evaluation{Every: 50, Games: 400, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: slices.Clone(policies)},
 		Checkpoint: Schedule{Every: 50, Keep: 3},
 	}
 }
@@ -104,26 +103,55 @@ func (c Config) Core() Config {
 	return c
 }
 
-// Hash returns the SHA-256 of all keys and values, as hexadecimal digits. The
-// comments of Marshal don't enter it.
-func (c Config) Hash() string {
-	h := sha256.New()
-	for _, k := range keysOf(&c) {
-		fmt.Fprintf(h, "%s: %s\n", k.name, format(k.value))
-	}
-	return hex.EncodeToString(h.Sum(nil))
+// A Difference is a key that two configurations have different values of.
+type Difference struct{ Key, Have, Want string }
+
+// String returns the difference as part of an error: "rules.hand is 3, expected
+// 8".
+func (d Difference) String() string {
+	return fmt.Sprintf("%s is %s, expected %s", d.Key, d.Have, d.Want)
 }
 
-// Diff lists the keys whose values differ, as in "learner.epsilon: 0.1 -> 0.2".
-func Diff(a, b Config) []string {
-	var changes []string
-	other := keysOf(&b)
-	for i, k := range keysOf(&a) {
-		if from, to := format(k.value), format(other[i].value); from != to {
-			changes = append(changes, fmt.Sprintf("%s: %s -> %s", k.name, from, to))
+// Diff lists the keys whose values differ. The preset is none of them: it is
+// where values came from, and only the values count.
+func Diff(have, want Config) []Difference {
+	var all []Difference
+	other := keysOf(&want)
+	for i, k := range keysOf(&have) {
+		if a, b := format(k.value), format(other[i].value); a != b && k.name != presetKey {
+			all = append(all, Difference{k.name, a, b})
 		}
 	}
-	return changes
+	return all
+}
+
+// SameRules reports the keys that two variants differ in, the turn limit aside:
+// neither bots nor networks look at it.
+func SameRules(have, want rules.Config) error {
+	have.MaxTurns = want.MaxTurns
+	var texts []string
+	for _, d := range Diff(Config{Rules: Rules{Config: have}}, Config{Rules: Rules{Config: want}}) {
+		texts = append(texts, d.String())
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// fixed are the sections and keys that can't change once a run has begun: what
+// its checkpoints hold depends on them. Other settings of the learner, and the
+// budget, may: the run then goes on by the new ones.
+var fixed = []string{"run.seed", "rules.", "encoding.", "nets.", "memory.", "learner.estimator", "learner.scale", "learner.regret_gain"}
+
+// continues reports the first fixed key that differs.
+func continues(have, want Config) error {
+	for _, d := range Diff(have, want) {
+		if slices.ContainsFunc(fixed, func(p string) bool { return strings.HasPrefix(d.Key, p) }) {
+			return errors.New(d.String())
+		}
+	}
+	return nil
 }
 
 // Bounds of what a configuration may ask for.
@@ -136,8 +164,6 @@ const (
 	maxKeep     = 1 << 20
 	maxNameSize = 200
 )
-
-var policies = []string{"average", "current"}
 
 // Validate reports the first impossible value of any section.
 func (c Config) Validate() error {
@@ -165,6 +191,9 @@ func (c Config) validateRules() error {
 	if err := c.Rules.Config.Validate(); err != nil {
 		return err
 	}
+	if c.Rules.MaxTurns == 0 {
+		return errors.New("rules.max_turns is 0, expected at least 1: players who only draw from piles would never end a game")
+	}
 	if names := encode.Names(); !slices.Contains(names, c.Encoding.Layout) {
 		return fmt.Errorf("encoding.layout is %q, expected one of %s", c.Encoding.Layout, strings.Join(names, ", "))
 	}
@@ -188,10 +217,12 @@ func (c Config) validateNets() error {
 }
 
 func (c Config) validateEvaluation() error {
+	if n := c.Evaluation.Games; n != 0 && !arena.Playable(n) || n > maxGames {
+		return fmt.Errorf("evaluation.games is %d, expected 0 for no matches, or an even number from %d to %d", n, arena.MinGames, maxGames)
+	}
 	for i, name := range c.Evaluation.Opponents {
-		saved := strings.HasPrefix(name, "run:") || strings.HasPrefix(name, "ckpt:")
-		if !saved && !slices.Contains(bots.Names(), name) {
-			return fmt.Errorf("evaluation.opponents[%d] is %q, expected run:DIR, ckpt:DIR or one of %s", i, name, strings.Join(bots.Names(), ", "))
+		if _, err := ParseAgent(name); err != nil {
+			return fmt.Errorf("evaluation.opponents[%d]: %w", i, err)
 		}
 	}
 	for i, name := range c.Evaluation.Policies {
@@ -203,6 +234,9 @@ func (c Config) validateEvaluation() error {
 }
 
 func (c Config) validateNumbers() error {
+	if c.Run.Minutes > 0 && c.Run.Iterations > 0 {
+		return fmt.Errorf("run.minutes is %v and run.iterations %d, expected one of them to be 0: only one can end the run", c.Run.Minutes, c.Run.Iterations)
+	}
 	for _, k := range []struct {
 		key    string
 		value  float64
@@ -213,7 +247,6 @@ func (c Config) validateNumbers() error {
 		{"run.workers", float64(c.Run.Workers), 0, maxWorkers},
 		{"memory.strategy_rows", float64(c.Memory.StrategyRows), 1, math.MaxInt32},
 		{"evaluation.every", float64(c.Evaluation.Every), 0, math.MaxInt32},
-		{"evaluation.games", float64(c.Evaluation.Games), 2, maxGames},
 		{"checkpoint.every", float64(c.Checkpoint.Every), 0, math.MaxInt32},
 		{"checkpoint.keep", float64(c.Checkpoint.Keep), 1, maxKeep},
 	} {

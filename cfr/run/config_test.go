@@ -210,9 +210,15 @@ func TestImpossibleConfigurations(t *testing.T) {
 		"nets.hidden=" + "1" + strings.Repeat(",1", 16): {"nets.hidden has 17 layers, expected at most 16"},
 		"learner.epsilon=2":                             {"epsilon is 2, expected 0 to 1"},
 		"memory.strategy_rows=0":                        {"memory.strategy_rows is 0, expected 1 to"},
-		"evaluation.games=1":                            {"evaluation.games is 1, expected 2 to"},
+		"evaluation.games=1":                            {"evaluation.games is 1, expected 0 for no matches, or an even number from 4 to"},
+		"evaluation.games=2":                            {"evaluation.games is 2,"},
+		"evaluation.games=21":                           {"evaluation.games is 21,"},
+		"evaluation.games=-2":                           {"evaluation.games is -2,"},
+		"evaluation.games=1e9":                          {"evaluation.games is 1000000000,"},
 		"evaluation.every=-1":                           {"evaluation.every is -1"},
-		"evaluation.opponents=rule,nobody":              {`evaluation.opponents[1] is "nobody", expected run:DIR, ckpt:DIR or one of random, `},
+		"evaluation.opponents=rule,nobody":              {`evaluation.opponents[1]: unknown agent "nobody", expected run:DIR, ckpt:DIR or one of random, `},
+		"evaluation.opponents=run:":                     {`evaluation.opponents[0]: unknown agent "run:"`},
+		"rules.max_turns=0":                             {"rules.max_turns is 0, expected at least 1: "},
 		"evaluation.policies=best":                      {`evaluation.policies[0] is "best", expected average or current`},
 		"checkpoint.every=-1":                           {"checkpoint.every is -1"},
 		"checkpoint.keep=0":                             {"checkpoint.keep is 0, expected 1 to"},
@@ -226,6 +232,14 @@ func TestImpossibleConfigurations(t *testing.T) {
 	c := Default()
 	c.Rules.Preset = "huge"
 	mustFail(t, c.Validate(), `rules.preset is "huge"`)
+	c = Default()
+	c.Run.Minutes, c.Run.Iterations = 1.5, 7
+	mustFail(t, c.Validate(), "run.minutes is 1.5 and run.iterations 7, expected one of them to be 0")
+	c = Default()
+	c.Evaluation.Games = 0
+	if err := c.Validate(); err != nil {
+		t.Errorf("no matches: %v", err)
+	}
 }
 
 // drawConfig returns any values of the right types, most of them impossible.
@@ -279,33 +293,42 @@ func TestMarshalRoundTrip(t *testing.T) {
 		if !reflect.DeepEqual(got, c) {
 			t.Fatalf("differs: %q in\n%s", Diff(c, got), text)
 		}
-		if got.Hash() != c.Hash() {
-			t.Fatal("hash differs")
-		}
 	})
 }
 
-func TestDiffAndHash(t *testing.T) {
+func TestDiff(t *testing.T) {
 	a, b := Default(), Default()
-	if d := Diff(a, b); len(d) > 0 || a.Hash() != b.Hash() {
+	if d := Diff(a, b); len(d) > 0 {
 		t.Errorf("equal configurations differ: %v", d)
 	}
-	b.Learner.Epsilon, b.Nets.Hidden = 0.2, []int{64}
-	want := []string{"nets.hidden: [256, 256] -> [64]", "learner.epsilon: 0.1 -> 0.2"}
+	b.Learner.Epsilon, b.Nets.Hidden, b.Rules.Preset = 0.2, []int{64}, "mid"
+	want := []Difference{{"nets.hidden", "[256, 256]", "[64]"}, {"learner.epsilon", "0.1", "0.2"}}
 	if d := Diff(a, b); !slices.Equal(d, want) {
 		t.Errorf("diff is %q, want %q", d, want)
 	}
-	if a.Hash() == b.Hash() {
-		t.Error("hash is that of another configuration")
+	if text := want[1].String(); text != "learner.epsilon is 0.1, expected 0.2" {
+		t.Errorf("a difference is %q", text)
 	}
 	c := a
 	c.Run.Name, c.Run.Workers, c.Run.Minutes, c.Checkpoint.Every = "other", 7, 3, 1
-	if c.Core().Hash() != a.Core().Hash() || c.Hash() == a.Hash() {
-		t.Error("core depends on what doesn't matter")
+	if d := Diff(c.Core(), a.Core()); len(d) > 0 {
+		t.Errorf("core depends on what doesn't matter: %v", d)
 	}
 	c.Run.Seed = 2
-	if c.Core().Hash() == a.Core().Hash() {
-		t.Error("core is the same for another seed")
+	if d := Diff(c.Core(), a.Core()); len(d) != 1 {
+		t.Errorf("cores of two seeds: %v", d)
+	}
+}
+
+func TestSameRules(t *testing.T) {
+	a, b := rules.MustPreset("mid"), rules.MustPreset("mid")
+	b.MaxTurns = 50
+	if err := SameRules(a, b); err != nil {
+		t.Errorf("another turn limit: %v", err)
+	}
+	b.Hand, b.Bonus = 3, 6
+	if err := SameRules(a, b); err == nil || err.Error() != "rules.hand is 4, expected 3; rules.bonus is 5, expected 6" {
+		t.Errorf("other rules: %v", err)
 	}
 }
 
@@ -317,8 +340,8 @@ func FuzzParseConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := parseConfig("x.yaml", c.Marshal()); err != nil || again.Hash() != c.Hash() {
-			t.Fatalf("does not read back: %v", err)
+		if again, err := parseConfig("x.yaml", c.Marshal()); err != nil || len(Diff(again, c)) > 0 {
+			t.Fatalf("does not read back: %v, %v", Diff(again, c), err)
 		}
 	})
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // A Folder is the folder of a run, locked for this process until Close. It is
@@ -142,8 +140,8 @@ func makeFolders(dir string) ([]string, error) {
 	return made, nil
 }
 
-// Open locks the folder of an earlier run to train in it again. Training
-// continues after Resume or Rewind.
+// Open locks the folder of an earlier run to train in it again. Resume comes
+// before anything is logged or saved.
 func Open(dir string) (*Folder, error) {
 	c, err := folderConfig(dir)
 	if err != nil {
@@ -169,10 +167,7 @@ func (f *Folder) openRest() error {
 	if err := cmp.Or(sweep(f.Dir), sweep(f.Path(checkpointsName))); err != nil {
 		return err
 	}
-	if err := f.metrics.open(f.Path(metricsName)); err != nil {
-		return err
-	}
-	return f.metrics.keepUntil(math.MaxInt) // cuts an incomplete last line
+	return f.metrics.open(f.Path(metricsName))
 }
 
 // folderConfig reads the configuration of a run's folder.
@@ -191,22 +186,14 @@ func folderConfig(dir string) (Config, error) {
 	return c, nil
 }
 
-// fixed are the sections and keys that can't change once a run has begun:
-// checkpoints and what they hold depend on them.
-var fixed = []string{"run.seed", "rules.", "encoding.", "nets.", "memory.", "learner.estimator", "learner.scale", "learner.regret_gain"}
-
-// Reconfigure replaces the configuration of a run that is resumed. Diff says
-// what has changed.
+// Reconfigure replaces the configuration of a run that is resumed. What its
+// checkpoints depend on can't change.
 func (f *Folder) Reconfigure(c Config) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	for _, change := range Diff(f.Config, c) {
-		// The preset is where values came from; only the values count.
-		isFixed := slices.ContainsFunc(fixed, func(p string) bool { return strings.HasPrefix(change, p) })
-		if isFixed && !strings.HasPrefix(change, "rules.preset:") {
-			return fmt.Errorf("run folder %s: %s, expected no change: a resumed run can't change it", f.Dir, change)
-		}
+	if err := continues(c, f.Config); err != nil {
+		return fmt.Errorf("run folder %s: %w: a run that has begun can't change it", f.Dir, err)
 	}
 	if err := replaceFile(f.Path(configName), c.Marshal()); err != nil {
 		return fmt.Errorf("run folder %s: %w", f.Dir, err)

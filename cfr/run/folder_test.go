@@ -165,7 +165,7 @@ func TestReconfigure(t *testing.T) {
 		if err := c.Set(s); err != nil {
 			t.Fatal(err)
 		}
-		mustFail(t, f.Reconfigure(c), f.Dir, strings.SplitN(s, "=", 2)[0], "expected no change")
+		mustFail(t, f.Reconfigure(c), f.Dir, strings.SplitN(s, "=", 2)[0]+" is ", "a run that has begun can't change it")
 	}
 	c.Learner.Epsilon = 7
 	mustFail(t, f.Reconfigure(c), "epsilon is 7")
@@ -252,10 +252,10 @@ func TestMetricsAfterAKill(t *testing.T) {
 		t.Errorf("%d rows, %v: want 5", len(rows), err)
 	}
 	f = mustReopen(t, f)
-	if err := f.Rewind(3); err != nil {
+	if _, err := f.Resume(); err != nil { // from the start
 		t.Fatal(err)
 	}
-	for _, i := range []int{4, 5, 6} {
+	for i := 1; i <= 6; i++ {
 		if err := f.Append(cfr.Metrics{Iteration: i}, nil); err != nil {
 			t.Fatal(err)
 		}

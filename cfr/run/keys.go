@@ -66,7 +66,7 @@ func (c *Config) assign(name string, r raw) error {
 	default:
 		return fmt.Errorf("unknown key %s, did you mean %s?", name, nearest(keys, name))
 	}
-	if name == "rules.preset" {
+	if name == presetKey {
 		return c.setPreset(r)
 	}
 	return set(keys[i].value, name, r)
@@ -77,11 +77,14 @@ func example(keys []key, section string) string {
 	return keys[i].name
 }
 
+// presetKey is the one key that sets others.
+const presetKey = "rules.preset"
+
 // setPreset starts the rules afresh from a preset. The turn limit stays, for
 // presets have none.
 func (c *Config) setPreset(r raw) error {
 	var name string
-	if err := set(reflect.ValueOf(&name).Elem(), "rules.preset", r); err != nil {
+	if err := set(reflect.ValueOf(&name).Elem(), presetKey, r); err != nil {
 		return err
 	}
 	variant, err := rules.Preset(name)

@@ -39,6 +39,10 @@ func Load(dir string) (*Checkpoint, error) {
 	return load(dir, (*Checkpoint).loadWeights, (*Checkpoint).loadOptimiser, (*Checkpoint).loadMemory)
 }
 
+// LoadHead reads what a checkpoint says of itself, from the same folders as
+// Load: manifest and configuration. Its State is empty.
+func LoadHead(dir string) (*Checkpoint, error) { return load(dir) }
+
 // LoadWeights reads what playing needs, from the same folders as Load: the
 // networks' parameters. Optimiser and memory aren't read, and may be missing.
 func LoadWeights(dir string) (*Checkpoint, error) { return load(dir, (*Checkpoint).loadWeights) }
@@ -65,7 +69,7 @@ func resolve(dir string) (string, error) {
 	info, err := os.Stat(filepath.Join(dir, checkpointsName))
 	if err != nil || !info.IsDir() {
 		if _, err := os.Stat(dir); err != nil {
-			return "", err
+			return "", fmt.Errorf("%w, expected the folder of a checkpoint or a run", err)
 		}
 		return "", fmt.Errorf("%s: neither %s nor %s in it, expected the folder of a checkpoint or a run", dir, manifestName, checkpointsName)
 	}
@@ -115,8 +119,8 @@ func (k *Checkpoint) fitsRun() error {
 	if err != nil {
 		return err
 	}
-	if err := k.Manifest.fits(c); err != nil {
-		return fmt.Errorf("%s: %w by %s", manifestName, err, filepath.Join(run, configName))
+	if err := continues(k.Config, c); err != nil {
+		return fmt.Errorf("%s: %w by %s", configName, err, filepath.Join(run, configName))
 	}
 	return nil
 }

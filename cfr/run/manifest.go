@@ -10,39 +10,23 @@ import (
 	"vtrain/cfr"
 	"vtrain/encode"
 	"vtrain/nets"
-	"vtrain/rules"
 )
 
 // formatVersion is the version of the checkpoint format. A change that older
 // programs can't read raises it.
 const formatVersion = 1
 
-// A Manifest describes a checkpoint.
+// A Manifest describes a checkpoint. Rules, scale and the like are those of its
+// configuration, a file of its own.
 type Manifest struct {
-	Format       int             `json:"format"`
-	Iteration    int             `json:"iteration"`
-	Decisions    int64           `json:"decisions"`
-	ConfigSHA256 string          `json:"config_sha256"` // of Config.Core
-	Rules        ManifestRules   `json:"rules"`
-	Encoding     EncodingVersion `json:"encoding"`
-	Scale        float64         `json:"scale"` // game points in one unit of utility
-	Networks     []NetworkEntry  `json:"networks"`
-	Memory       MemoryEntry     `json:"memory"`
-	Files        []FileEntry     `json:"files"`
-	Machine      Machine         `json:"machine"`
-}
-
-// ManifestRules is a rules.Config as JSON.
-type ManifestRules struct {
-	Colors   int `json:"colors"`
-	Ranks    int `json:"ranks"`
-	MinRank  int `json:"min_rank"`
-	Wagers   int `json:"wagers"`
-	Hand     int `json:"hand"`
-	Penalty  int `json:"penalty"`
-	BonusAt  int `json:"bonus_at"`
-	Bonus    int `json:"bonus"`
-	MaxTurns int `json:"max_turns"`
+	Format    int             `json:"format"`
+	Iteration int             `json:"iteration"`
+	Decisions int64           `json:"decisions"`
+	Encoding  EncodingVersion `json:"encoding"`
+	Networks  []NetworkEntry  `json:"networks"`
+	Memory    MemoryEntry     `json:"memory"`
+	Files     []FileEntry     `json:"files"`
+	Machine   Machine         `json:"machine"`
 }
 
 // EncodingVersion is a layout and its version.
@@ -95,8 +79,7 @@ func newManifest(c Config, s cfr.State) (Manifest, error) {
 	}
 	m := Manifest{
 		Format: formatVersion, Iteration: s.Iteration, Decisions: s.Decisions,
-		ConfigSHA256: c.Core().Hash(), Rules: ManifestRules(c.Rules.Config), Encoding: encoding, Scale: c.Learner.Scale,
-		Memory: MemoryEntry{Rows: s.Memory.Rows, Seen: s.Memory.Seen}, Machine: ThisMachine(),
+		Encoding: encoding, Memory: MemoryEntry{Rows: s.Memory.Rows, Seen: s.Memory.Seen}, Machine: ThisMachine(),
 	}
 	for _, n := range s.Networks {
 		e := NetworkEntry{Name: n.Name, Steps: n.State.Step, Moments: len(n.State.M)}
@@ -124,20 +107,15 @@ func encodingOf(c Config) (EncodingVersion, error) {
 	return EncodingVersion{layout.Name(), layout.Version()}, nil
 }
 
-// fits reports the first difference between a checkpoint and the configuration
-// that wants to use it.
+// fits reports the first difference between a checkpoint and what this program
+// makes of its configuration.
 func (m *Manifest) fits(c Config) error {
 	encoding, err := encodingOf(c)
 	if err != nil {
 		return err
 	}
-	switch ours := ManifestRules(c.Rules.Config); {
-	case m.Rules != ours:
-		return fmt.Errorf("rules are %s, expected %s", rulesText(m.Rules), rulesText(ours))
-	case m.Encoding != encoding:
+	if m.Encoding != encoding {
 		return fmt.Errorf("encoding is %s version %d, expected %s version %d", m.Encoding.Layout, m.Encoding.Version, encoding.Layout, encoding.Version)
-	case m.Scale != c.Learner.Scale:
-		return fmt.Errorf("scale is %v, expected %v", m.Scale, c.Learner.Scale)
 	}
 	for _, n := range m.Networks {
 		if hidden := n.hidden(); !slices.Equal(hidden, c.Nets.Hidden) {
@@ -145,10 +123,6 @@ func (m *Manifest) fits(c Config) error {
 		}
 	}
 	return nil
-}
-
-func rulesText(r ManifestRules) string {
-	return fmt.Sprintf("%s %+v", rules.Config(r).Name(), rules.Config(r))
 }
 
 // hidden returns the widths between the layers.

@@ -9,8 +9,8 @@ import (
 var notes = map[string]string{
 	"run.name":       "folder under runs/",
 	"run.seed":       "of everything random: the same seed gives the same run",
-	"run.minutes":    "budget in minutes, 0 for none",
-	"run.iterations": "budget in iterations, 0 for none",
+	"run.minutes":    "budget in minutes, 0 if it is in iterations",
+	"run.iterations": "budget in iterations, 0 if it is in minutes",
 	"run.workers":    "worker threads, 0 for all cores granted",
 
 	"rules.preset":    "variant that the values below were taken from",
@@ -22,7 +22,7 @@ var notes = map[string]string{
 	"rules.penalty":   "points for starting an expedition",
 	"rules.bonus_at":  "cards in an expedition that earn the bonus",
 	"rules.bonus":     "points of the bonus",
-	"rules.max_turns": "turns after which a game is cut, 0 for no limit",
+	"rules.max_turns": "turns after which a game is cut",
 
 	"encoding.layout": "what networks see and how actions are numbered",
 	"nets.hidden":     "widths of the hidden layers of every network",
@@ -49,8 +49,8 @@ var notes = map[string]string{
 
 	"memory.strategy_rows": "decisions that the average strategy is learned from, at most",
 
-	"evaluation.every":     "iterations between matches, 0 for none before the end",
-	"evaluation.games":     "games of a match",
+	"evaluation.every":     "iterations between evaluations, 0 for none before the end",
+	"evaluation.games":     "games of a match, an even number: deals are played twice; 0 for no matches",
 	"evaluation.opponents": "bots, or agents as run:DIR and ckpt:DIR",
 	"evaluation.policies":  "of the learner: average, current",
 

@@ -97,12 +97,6 @@ func flatten(dst []metric, prefix string, v reflect.Value) []metric {
 			dst = append(dst, metric{key, float64(f.Uint())})
 		case f.CanFloat():
 			dst = append(dst, metric{key, f.Float()})
-		case f.Kind() == reflect.Bool:
-			value := 0.0
-			if f.Bool() {
-				value = 1
-			}
-			dst = append(dst, metric{key, value})
 		}
 	}
 	return dst

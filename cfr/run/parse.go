@@ -72,7 +72,7 @@ func parseConfig(path string, text []byte) (Config, error) {
 }
 
 func presetRank(v located) int {
-	if v.name == "rules.preset" {
+	if v.name == presetKey {
 		return 0
 	}
 	return 1

@@ -17,9 +17,9 @@ import (
 	"vtrain/vec"
 )
 
-// ErrInterrupted is what Run returns when it was asked to stop, after the
-// iteration had been finished and saved.
-var ErrInterrupted = errors.New("interrupted; the last iteration is saved")
+// ErrInterrupted is what Run returns, wrapped in a line about what is saved,
+// when it was asked to stop.
+var ErrInterrupted = errors.New("interrupted")
 
 // A Reporter is told what happens. Methods are called one at a time.
 type Reporter interface {
@@ -37,123 +37,191 @@ const elapsedColumn = "elapsed_seconds"
 
 // A Session is a run in progress.
 type Session struct {
-	cfg     run.Config
-	folder  *run.Folder
-	report  Reporter
-	pool    *vec.Pool
-	layout  encode.Layout
-	learner *cfr.Learner
-	before  time.Duration // spent on the run by earlier sessions
-	started time.Time
-	saved   int // iteration of the newest checkpoint
+	cfg       run.Config
+	report    Reporter
+	pool      *vec.Pool
+	layout    encode.Layout
+	plan      cfr.Plan
+	learner   *cfr.Learner
+	opponents []arena.Agent
+
+	folder *run.Folder
+	logged bool          // the metrics have a line already
+	saved  int           // iteration of the newest checkpoint
+	before time.Duration // spent on the run by earlier sessions
+
+	now     func() time.Time
+	started time.Time // zero before Run
 }
 
-// seeds of what is drawn beside the learner's own.
-const (
-	matchPurpose    = "evaluation matches"
-	actionPurpose   = "evaluation actions"
-	opponentPurpose = "evaluation opponents"
-)
-
-// New prepares a session over a folder, from its newest checkpoint if it has
-// one. The caller closes the session, then the folder.
-func New(folder *run.Folder, report Reporter) (*Session, error) {
-	cfg := folder.Config
-	s := &Session{cfg: cfg, folder: folder, report: report, pool: vec.NewPool(cfg.Run.Workers)}
-	layout, err := encode.New(cfg.Encoding.Layout, cfg.Rules.Config)
-	if err != nil {
+// New prepares a session of a configuration, and opens all that it names: no
+// folder is needed, and none is touched. The caller closes the session.
+func New(cfg run.Config, report Reporter) (*Session, error) {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s.layout = layout
-	game := encode.NewBatch(layout, s.pool)
-	s.learner, err = cfr.NewLearner(game, cfg.Nets.Hidden, cfg.Memory.StrategyRows, cfg.Learner, cfg.Run.Seed, s.pool)
-	if err != nil {
-		s.pool.Close()
-		return nil, err
+	if cfg.Run.Minutes == 0 && cfg.Run.Iterations == 0 {
+		return nil, errors.New("run.minutes and run.iterations are 0, expected one of them as the run's budget")
 	}
-	if err := s.resume(); err != nil {
+	s := &Session{cfg: cfg, report: report, pool: vec.NewPool(cfg.Run.Workers), now: time.Now}
+	if err := s.prepare(); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
+func (s *Session) prepare() (err error) {
+	c := &s.cfg
+	if s.layout, err = encode.New(c.Encoding.Layout, c.Rules.Config); err != nil {
+		return err
+	}
+	if err := s.openOpponents(); err != nil {
+		return err
+	}
+	game := encode.NewBatch(s.layout, s.pool)
+	if s.plan, err = cfr.NewPlan(game, c.Nets.Hidden, c.Memory.StrategyRows, c.Learner); err != nil {
+		return err
+	}
+	s.learner, err = cfr.NewLearner(game, c.Nets.Hidden, c.Memory.StrategyRows, c.Learner, c.Run.Seed, s.pool)
+	return err
+}
+
+// Attach gives the session the folder of its configuration, and continues from
+// the newest checkpoint there, if there is one.
+func (s *Session) Attach(folder *run.Folder) error {
+	s.folder = folder
+	saved, err := folder.Resume()
+	if err != nil {
+		return err
+	}
+	if saved != nil {
+		if err := s.learner.Restore(saved.State); err != nil {
+			return fmt.Errorf("%s: %w", saved.Dir, err)
+		}
+		s.saved = saved.State.Iteration
+	}
+	rows, err := run.ReadMetrics(folder.Dir)
+	if err != nil {
+		return err
+	}
+	if n := len(rows); n > 0 {
+		s.logged = true
+		s.before = time.Duration(rows[n-1][elapsedColumn] * float64(time.Second))
+	}
+	return nil
+}
+
 // Close frees what the session holds.
 func (s *Session) Close() {
-	s.learner.Close()
+	if s.learner != nil {
+		s.learner.Close()
+	}
+	for _, o := range s.opponents {
+		_ = agent.Close(o) // only ever read from
+	}
 	s.pool.Close()
 }
 
 // Learner returns the learner, for what is printed about it.
 func (s *Session) Learner() *cfr.Learner { return s.learner }
 
-// Layout returns the encoding.
-func (s *Session) Layout() encode.Layout { return s.layout }
+// Plan returns the bounds of what the session will use.
+func (s *Session) Plan() cfr.Plan { return s.plan }
 
-// Run iterates until the budget is spent. When ctx is cancelled it finishes
-// the iteration, saves, and returns ErrInterrupted.
+// Run iterates in the folder until the budget is spent. When ctx is cancelled
+// it finishes the iteration or match, saves, and returns ErrInterrupted.
 func (s *Session) Run(ctx context.Context) error {
-	s.started = time.Now()
-	if s.learner.Iteration() == 0 { // the curves start with the untrained agent
-		if err := s.record(cfr.Metrics{}, true); err != nil {
+	s.started = s.now()
+	if s.learner.Iteration() == 0 && !s.logged { // the curves start with the untrained agent
+		if err := s.recordUntrained(ctx); err != nil {
 			return err
 		}
 	}
-	for s.progress() < 1 {
-		if ctx.Err() != nil {
-			if err := s.save(); err != nil {
-				return err
-			}
-			return ErrInterrupted
-		}
-		if err := s.iterate(); err != nil {
+	var err error
+	for done := s.Progress() >= 1; !done && ctx.Err() == nil; {
+		if done, err = s.iterate(ctx); err != nil {
 			return err
 		}
 	}
-	return s.save()
+	if err := s.save(); err != nil {
+		return err
+	}
+	return s.interruption(ctx)
 }
 
-// progress returns the share of the budget spent: of the iterations alone if
+// interruption returns what to say of a run that was asked to stop, be it in
+// its last iteration.
+func (s *Session) interruption(ctx context.Context) error {
+	switch n := s.learner.Iteration(); {
+	case ctx.Err() == nil:
+		return nil
+	case n == 0:
+		return fmt.Errorf("%w before iteration 1: there is nothing to save yet", ErrInterrupted)
+	default:
+		return fmt.Errorf("%w: iteration %d is saved", ErrInterrupted, n)
+	}
+}
+
+// Progress returns the share of the budget spent: of the iterations alone if
 // they are limited, so that nothing a run computes depends on the clock.
-func (s *Session) progress() float64 {
+func (s *Session) Progress() float64 {
 	if n := s.cfg.Run.Iterations; n > 0 {
 		return float64(s.learner.Iteration()) / float64(n)
 	}
 	return s.elapsed().Minutes() / s.cfg.Run.Minutes
 }
 
-func (s *Session) elapsed() time.Duration { return s.before + time.Since(s.started) }
-
-func (s *Session) iterate() error {
-	m, err := s.learner.Iterate(s.progress())
-	if err != nil {
-		return err
+func (s *Session) elapsed() time.Duration {
+	if s.started.IsZero() {
+		return s.before
 	}
-	s.report.Iteration(m, min(s.progress(), 1))
-	if err := s.record(m, due(m.Iteration, s.cfg.Evaluation.Every) || s.progress() >= 1); err != nil {
-		return err
-	}
-	if due(m.Iteration, s.cfg.Checkpoint.Every) {
-		return s.save()
-	}
-	return nil
+	return s.before + s.now().Sub(s.started)
 }
 
-// record appends an iteration's line to the metrics, with matches if asked.
-func (s *Session) record(m cfr.Metrics, evaluate bool) error {
+// iterate does an iteration, and reports whether it was the last. That is
+// decided once: the last iteration is evaluated, whatever the clock says next.
+func (s *Session) iterate(ctx context.Context) (done bool, err error) {
+	m, err := s.learner.Iterate(s.Progress())
+	if err != nil {
+		return false, err
+	}
+	progress := s.Progress()
+	done = progress >= 1
+	s.report.Iteration(m, min(progress, 1))
 	var results []arena.Result
-	if evaluate && s.cfg.Evaluation.Games > 0 {
-		var err error
-		if results, err = s.evaluate(); err != nil {
-			return err
+	if done || due(m.Iteration, s.cfg.Evaluation.Every) {
+		if results, err = s.evaluate(ctx); err != nil {
+			return false, err
 		}
 	}
+	if err := s.record(m, results); err != nil {
+		return false, err
+	}
+	if due(m.Iteration, s.cfg.Checkpoint.Every) {
+		return done, s.save()
+	}
+	return done, nil
+}
+
+// recordUntrained logs iteration 0. Unless it has been evaluated in full there
+// is no reason to: a resumed run does it again.
+func (s *Session) recordUntrained(ctx context.Context) error {
+	results, err := s.evaluate(ctx)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	return s.record(cfr.Metrics{}, results)
+}
+
+// record appends an iteration's line to the metrics.
+func (s *Session) record(m cfr.Metrics, results []arena.Result) error {
 	extra := columns(results)
 	extra[elapsedColumn] = s.elapsed().Seconds()
 	if err := s.folder.Append(m, extra); err != nil {
 		return err
 	}
-	if results != nil {
+	if len(results) > 0 {
 		s.report.Evaluation(m.Iteration, results)
 	}
 	return nil
@@ -163,6 +231,7 @@ func (s *Session) record(m cfr.Metrics, evaluate bool) error {
 // if that is 0.
 func due(iteration, every int) bool { return every > 0 && iteration%every == 0 }
 
+// save writes a checkpoint of the iteration, unless there is one.
 func (s *Session) save() error {
 	if s.saved == s.learner.Iteration() {
 		return nil
@@ -173,88 +242,4 @@ func (s *Session) save() error {
 	s.saved = s.learner.Iteration()
 	s.report.Checkpoint(s.saved)
 	return nil
-}
-
-// resume continues from the folder's newest checkpoint, if it has one.
-func (s *Session) resume() error {
-	saved, err := s.folder.Resume()
-	if errors.Is(err, run.ErrNoCheckpoint) {
-		return s.folder.Rewind(0)
-	}
-	if err != nil {
-		return err
-	}
-	if err := s.learner.Restore(saved.State); err != nil {
-		return fmt.Errorf("%s: %w", saved.Dir, err)
-	}
-	s.saved = saved.State.Iteration
-	rows, err := run.ReadMetrics(s.folder.Dir)
-	if err != nil {
-		return err
-	}
-	if n := len(rows); n > 0 {
-		s.before = time.Duration(rows[n-1][elapsedColumn] * float64(time.Second))
-	}
-	return nil
-}
-
-// evaluate plays the matches of the configuration.
-func (s *Session) evaluate() ([]arena.Result, error) {
-	var results []arena.Result
-	for _, policy := range s.cfg.Evaluation.Policies {
-		r, err := s.matches(policy)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r...)
-	}
-	return results, nil
-}
-
-// columns returns the numbers of matches as the metrics name them, such as
-// eval_average_rule_points.
-func columns(results []arena.Result) map[string]float64 {
-	named := map[string]float64{}
-	for _, r := range results {
-		for name, value := range map[string]float64{
-			"win": r.WinRate, "win_se": r.SEWin, "draw": r.DrawRate, "points": r.MeanPoints, "points_se": r.SEPoints,
-			"plies": r.PliesPerGame, "capped": float64(r.Capped), "useless_draws": r.UselessDraws, "expeditions": r.Expeditions,
-		} {
-			named[run.MetricKey("eval", r.Agent, r.Opponent, name)] = value
-		}
-	}
-	return named
-}
-
-// matches plays one policy against all opponents, each time on the same deals.
-func (s *Session) matches(name string) ([]arena.Result, error) {
-	policyOf := s.learner.Average
-	if name == agent.Current {
-		policyOf = s.learner.Current
-	}
-	seed, games := s.cfg.Run.Seed, s.cfg.Evaluation.Games
-	policy, err := policyOf(games, vec.Derive(seed, actionPurpose, 0))
-	if err != nil {
-		return nil, err
-	}
-	player := agent.NewPolicyAgent(name, policy, s.layout)
-	defer player.Close()
-	var results []arena.Result
-	for _, opponent := range s.cfg.Evaluation.Opponents {
-		spec, err := agent.Parse(opponent)
-		if err != nil {
-			return nil, err
-		}
-		other, err := spec.Open(s.cfg.Rules.Config, games, vec.Derive(seed, opponentPurpose, 0), s.pool)
-		if err != nil {
-			return nil, err
-		}
-		o := arena.Options{Games: games, Seed: vec.Derive(seed, matchPurpose, 0), Pool: s.pool}
-		r, err := arena.Play(s.cfg.Rules.Config, player, other, o)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
-	}
-	return results, nil
 }

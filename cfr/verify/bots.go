@@ -67,13 +67,13 @@ var errOver = errors.New("a move is recorded, but the game is over")
 func checkMove(r *Report, b *batch, i int, m *record.BotMove, bot *bots.Bot) {
 	s, row := b.states[i], int32(i)
 	facts, err := moveRecord(s, m)
-	r.count(s.place, scalar, differs("the phase", s.game().Phase(), rules.Phase(m.Phase)))
-	r.count(s.place, scalar, problem(verifyMove(err, s.game().Done(), func() error { return bot.VerifyGame(s.game(), facts) })))
+	r.count(s.at, record.Scalar, record.Differs("the phase", s.game().Phase(), rules.Phase(m.Phase)))
+	r.count(s.at, record.Scalar, problem(verifyMove(err, s.game().Done(), func() error { return bot.VerifyGame(s.game(), facts) })))
 	if b.games == nil {
 		return
 	}
-	r.count(s.place, lockstep, differs("the phase", b.games.Phase(row), rules.Phase(m.Phase)))
-	r.count(s.place, lockstep, problem(verifyMove(err, b.games.Done(row), func() error { return bot.Verify(b.games, row, facts) })))
+	r.count(s.at, record.Lockstep, record.Differs("the phase", b.games.Phase(row), rules.Phase(m.Phase)))
+	r.count(s.at, record.Lockstep, problem(verifyMove(err, b.games.Done(row), func() error { return bot.Verify(b.games, row, facts) })))
 }
 
 // verifyMove asks the bot only if there is a move to ask about.

@@ -45,9 +45,9 @@ func (c *checker) encodings(r *Report, rows []*record.Encoding) error {
 func checkMovers(r *Report, b *batch, rows []*record.Encoding) {
 	for i, s := range b.states {
 		recorded := rows[s.index].CurrentPlayer
-		r.count(s.place, scalar, differs("the player to move", s.game().Player(), recorded))
+		r.count(s.at, record.Scalar, record.Differs("the player to move", s.game().Player(), recorded))
 		if b.games != nil {
-			r.count(s.place, lockstep, differs("the player to move", b.games.Player(int32(i)), recorded))
+			r.count(s.at, record.Lockstep, record.Differs("the player to move", b.games.Player(int32(i)), recorded))
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (o *observations) scalar(b *batch) {
 	for _, s := range b.states {
 		ours := poisoned(o.layout.Width())
 		o.layout.ObserveGame(ours, s.game(), o.rows[s.index].Player)
-		o.count(s.place, scalar, o.compare(s, ours))
+		o.count(s.at, record.Scalar, o.compare(s, ours))
 	}
 }
 
@@ -81,7 +81,7 @@ func (o *observations) lockstep(b *batch) {
 		o.layout.ObserveAs(ours, b.games, player, rows)
 		for i, row := range rows {
 			s := b.states[row]
-			o.count(s.place, lockstep, o.compare(s, ours[i*d:(i+1)*d]))
+			o.count(s.at, record.Lockstep, o.compare(s, ours[i*d:(i+1)*d]))
 		}
 	}
 }
@@ -106,9 +106,9 @@ func (o *observations) compare(s *state, ours []float32) string {
 	case at < 0:
 		return ""
 	case at >= min(len(ours), len(recorded)):
-		return differs(o.layout.Name()+": number of features", len(ours), len(recorded))
+		return record.Differs(o.layout.Name()+": number of features", len(ours), len(recorded))
 	}
 	from := o.layout.RecordedIndex(own, mover)[at]
 	what := fmt.Sprintf("%s of player %d: feature %d (%s)", o.layout.Name(), e.Player, at, o.labels[at])
-	return differs(what, ours[from], recorded[at])
+	return record.Differs(what, ours[from], recorded[at])
 }

@@ -65,11 +65,7 @@ func (c *checker) check(f *record.File) (*Report, error) {
 
 // games compares whole games, ply by ply.
 func (c *checker) games(r *Report, games []*record.Game) {
-	found := record.Verify(games, c.pool)
-	r.Lines, r.Checked, r.Mismatched = found.Lines, found.Checked, found.Mismatched
-	for _, m := range found.First {
-		r.First = append(r.First, m.String())
-	}
+	r.Report = *record.Verify(games, c.pool)
 }
 
 // library returns the games known to the files of a folder. Of two games files

@@ -43,7 +43,7 @@ func (c *checker) regrets(r *Report, rows []*record.Regret) error {
 		legal := legalOf(row)
 		t.rows = append(t.rows, tableRow{row, legal})
 		checkFacts(r, row, legal)
-		checkPolicies(r, row, legal, scalar, scalarPolicies(row, legal))
+		checkPolicies(r, row, legal, record.Scalar, scalarPolicies(row, legal))
 	}
 	for _, t := range tables {
 		if err := t.check(r, c.pool); err != nil {
@@ -53,7 +53,7 @@ func (c *checker) regrets(r *Report, rows []*record.Regret) error {
 	return nil
 }
 
-func placeOf(row *record.Regret) place { return place{row.Line, row.Kind} }
+func whereOf(row *record.Regret) record.Where { return record.Where{Line: row.Line, Row: row.Kind} }
 
 // legalOf lists the legal actions, ascending.
 func legalOf(row *record.Regret) []int32 {
@@ -98,15 +98,15 @@ func scalarPolicies(row *record.Regret, legal []int32) policies {
 
 // checkFacts compares what the recording says of the row itself.
 func checkFacts(r *Report, row *record.Regret, legal []int32) {
-	at, tied := placeOf(row), 0
+	at, tied := whereOf(row), 0
 	fallback := fallsBack(row, legal, row.Epsilon)
 	if fallback {
 		tied = tieSize(compact(row, legal))
 	}
-	r.count(at, scalar, differs("fallback", fallback, row.Fallback))
-	r.count(at, scalar, differs("tie size", tied, row.TieSize))
+	r.count(at, record.Scalar, record.Differs("fallback", fallback, row.Fallback))
+	r.count(at, record.Scalar, record.Differs("tie size", tied, row.TieSize))
 	if row.FullTie { // not every row says so
-		r.count(at, scalar, differs("tie size of a full tie", tied, len(legal)))
+		r.count(at, record.Scalar, record.Differs("tie size of a full tie", tied, len(legal)))
 	}
 }
 
@@ -147,7 +147,7 @@ func checkPolicies(r *Report, row *record.Regret, legal []int32, code string, ou
 		{"masked_softmax", ours.softmax, row.Softmax},
 	} {
 		if p.ours != nil {
-			r.count(placeOf(row), code, comparePolicy(p.name, p.ours, p.recorded))
+			r.count(whereOf(row), code, comparePolicy(p.name, p.ours, p.recorded))
 		}
 	}
 }
@@ -170,7 +170,7 @@ func comparePolicy(name string, ours, recorded []float32) string {
 	for a, want := range recorded {
 		got := ours[a]
 		if !(math.Abs(float64(got)-float64(want)) <= tolerance*max(math.Abs(float64(want)), smallestNormal)) {
-			return differs(fmt.Sprintf("%s of action %d", name, a), got, want)
+			return record.Differs(fmt.Sprintf("%s of action %d", name, a), got, want)
 		}
 	}
 	return ""

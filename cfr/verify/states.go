@@ -17,7 +17,7 @@ type line struct {
 
 // A state is that state, reached by the scalar rules.
 type state struct {
-	place
+	at     record.Where
 	index  int // of the line within the file, from 0
 	spot   record.Spot
 	replay *record.Replay
@@ -32,13 +32,13 @@ func (c *checker) states(r *Report, lines []line) ([]*state, error) {
 	r.Lines = len(lines)
 	var states []*state
 	for i, l := range lines {
-		s := &state{place: place{l.number, fmt.Sprintf("game %d, ply %d", l.game, l.ply)}, index: i}
+		s := &state{at: record.Where{Line: l.number, Game: l.game, Ply: l.ply}, index: i}
 		var err error
 		if s.spot, err = c.spot(r.Path, l); err != nil {
 			return nil, err
 		}
 		if s.replay, err = s.spot.Replay(); err != nil {
-			r.count(s.place, scalar, unreachable(err))
+			r.count(s.at, record.Scalar, unreachable(err))
 			continue
 		}
 		states = append(states, s)
@@ -88,7 +88,7 @@ func (b *batch) play(r *Report, pool *vec.Pool) {
 		return
 	}
 	for _, s := range b.states {
-		r.count(s.place, lockstep, unreachable(err))
+		r.count(s.at, record.Lockstep, unreachable(err))
 	}
 }
 

@@ -68,7 +68,7 @@ func (t *table) check(r *Report, pool *vec.Pool) error {
 		if matchable(row) {
 			p.uniform, p.argmax = uniform[lo:hi], argmax[lo:hi]
 		}
-		checkPolicies(r, row.Regret, row.legal, lockstep, p)
+		checkPolicies(r, row.Regret, row.legal, record.Lockstep, p)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func matchable(row tableRow) bool {
 
 // probabilities returns the policy of each row, [len(rows),A], by a network
 // that returns its input unchanged: each sum has one term that is not 0.
-func (t *table) probabilities(rule cfr.Rule, fallback cfr.Fallback, pool *vec.Pool) ([]float32, error) {
+func (t *table) probabilities(head cfr.Head, fallback cfr.Fallback, pool *vec.Pool) ([]float32, error) {
 	shape := nets.MLP{t.actions, t.actions}
 	if err := shape.Validate(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (t *table) probabilities(rule cfr.Rule, fallback cfr.Fallback, pool *vec.Po
 	for a := range t.actions {
 		weight[a*t.actions+a] = 1
 	}
-	p, err := cfr.NewPolicy(shape, params, rule, fallback, len(t.rows), 0, pool)
+	p, err := cfr.NewPolicy(shape, params, head, fallback, len(t.rows), 0, pool)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"vtrain/cfr/agent"
 	"vtrain/cfr/arena"
+	"vtrain/cfr/run"
+	"vtrain/rules"
 	"vtrain/vec"
 )
 
@@ -14,43 +16,75 @@ type evalCmd struct {
 	Opponent string `required:"" short:"o" help:"The same for the opponent."`
 	Games    int    `short:"n" default:"1000" help:"Games to play, an even number: each deal is played twice, with seats swapped."`
 	Seed     uint64 `default:"1" help:"Seed of deals and random choices."`
-	Rules    string `placeholder:"PRESET" help:"Rules for two bots; trained agents bring their own. Games are cut after 400 turns."`
+	Rules    string `placeholder:"PRESET" help:"Rules to play by; default those that the first trained agent was trained on, or else classic, cut after 400 turns."`
 	JSON     bool   `help:"Print one JSON object."`
 }
 
 // Run plays the match.
 func (c *evalCmd) Run(s *streams) error {
-	specs := make([]agent.Spec, 2)
-	for i, name := range []string{c.Agent, c.Opponent} {
-		var err error
-		if specs[i], err = agent.Parse(name); err != nil {
-			return usageError{err}
-		}
-	}
-	cfg, err := agent.CommonRules(c.Rules, specs...)
-	if err != nil {
-		return err
-	}
-	pool := vec.NewPool(0)
-	defer pool.Close()
-	players := make([]arena.Agent, 2)
-	for i, spec := range specs {
-		seed := vec.Derive(c.Seed, "agent", uint64(i))
-		player, err := spec.Open(cfg, c.Games, seed, pool)
-		if err != nil {
-			return err
-		}
-		players[i] = player
-	}
-	result, err := arena.Play(cfg, players[0], players[1], arena.Options{Games: c.Games, Seed: c.Seed, Pool: pool})
+	names, err := c.check()
 	if err != nil {
 		return usageError{err}
+	}
+	result, err := c.play(names)
+	if err != nil {
+		return err
 	}
 	if c.JSON {
 		return json.NewEncoder(s.out).Encode(result)
 	}
 	_, err = fmt.Fprint(s.out, describe(result))
 	return err
+}
+
+// check finds what is wrong with the command line alone.
+func (c *evalCmd) check() ([2]run.AgentName, error) {
+	var names [2]run.AgentName
+	for i, text := range []string{c.Agent, c.Opponent} {
+		var err error
+		if names[i], err = run.ParseAgent(text); err != nil {
+			return names, err
+		}
+	}
+	if !arena.Playable(c.Games) {
+		return names, fmt.Errorf("--games is %d, expected an even number of at least %d", c.Games, arena.MinGames)
+	}
+	if c.Rules != "" {
+		if _, err := rules.Preset(c.Rules); err != nil {
+			return names, fmt.Errorf("--rules: %w", err)
+		}
+	}
+	return names, nil
+}
+
+func (c *evalCmd) play(names [2]run.AgentName) (arena.Result, error) {
+	cfg, err := c.rules(names)
+	if err != nil {
+		return arena.Result{}, err
+	}
+	pool := vec.NewPool(0)
+	defer pool.Close()
+	var players [2]arena.Agent
+	for i, name := range names {
+		seed := vec.Derive(c.Seed, "agent", uint64(i))
+		if players[i], err = agent.Open(name, cfg, c.Games, seed, pool); err != nil {
+			return arena.Result{}, err
+		}
+		defer agent.Close(players[i])
+	}
+	return arena.Play(cfg, players[0], players[1], arena.Options{Games: c.Games, Seed: c.Seed, Pool: pool})
+}
+
+// rules returns those of the flag, or else the agents' own.
+func (c *evalCmd) rules(names [2]run.AgentName) (rules.Config, error) {
+	cfg := run.Default().Rules.Config
+	if c.Rules == "" {
+		return agent.Rules(cfg, names[:]...)
+	}
+	turns := cfg.MaxTurns
+	cfg, err := rules.Preset(c.Rules)
+	cfg.MaxTurns = turns
+	return cfg, err
 }
 
 // describe returns a match as a few lines.

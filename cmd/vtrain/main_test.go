@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -78,10 +80,24 @@ func TestBadInput(t *testing.T) {
 		"unwritable folder":     {[]string{"train", "--run", filepath.Join(file, "run")}, exitFailure, []string{filepath.Join(file, "run")}},
 		"missing configuration": {[]string{"train", "--config", missing}, exitUsage, []string{missing}},
 		"two budgets":           {[]string{"train", "--run", missing, "--minutes", "1", "--iterations", "1"}, exitUsage, []string{"--minutes", "--iterations"}},
+		"two budgets set":       {[]string{"train", "--run", missing, "--set", "run.minutes=3", "--set", "run.iterations=5"}, exitFailure, []string{"run.minutes is 3", "run.iterations 5"}},
+		"no iterations":         {[]string{"train", "--run", missing, "--iterations", "0"}, exitUsage, []string{"--iterations is 0"}},
+		"no minutes":            {[]string{"train", "--run", missing, "--minutes", "0"}, exitUsage, []string{"--minutes is 0"}},
+		"minutes of no number":  {[]string{"train", "--run", missing, "--minutes", "nan"}, exitUsage, []string{"--minutes is NaN"}},
+		"negative minutes":      {[]string{"train", "--run", missing, "--minutes=-1"}, exitUsage, []string{"--minutes is -1"}},
+		"no turn limit":         {[]string{"train", "--run", missing, "--set", "rules.max_turns=0"}, exitFailure, []string{"max_turns is 0"}},
+		"no bound":              {[]string{"train", "--run", missing, "--set", "rules.max_turns=1e8"}, exitFailure, []string{"games is 384", "200000000 plies"}},
+		"odd evaluation":        {[]string{"train", "--run", missing, "--set", "evaluation.games=21"}, exitFailure, []string{"evaluation.games is 21", "even"}},
+		"short evaluation":      {[]string{"train", "--run", missing, "--set", "evaluation.games=2"}, exitFailure, []string{"evaluation.games is 2", "from 4"}},
+		"opponent of no run":    {[]string{"train", "--run", missing, "--set", "evaluation.opponents=rule,run:/nowhere"}, exitFailure, []string{"evaluation.opponents[1]", "/nowhere"}},
+		"opponent of no folder": {[]string{"train", "--run", missing, "--set", "evaluation.opponents=run:"}, exitFailure, []string{"evaluation.opponents[0]", `"run:"`}},
+		"resume with settings":  {[]string{"train", "--resume", t.TempDir(), "--set", "run.seed=3"}, exitUsage, []string{"--resume", "--set"}},
 		"resume of nothing":     {[]string{"train", "--resume", t.TempDir()}, exitFailure, []string{"config.yaml"}},
 		"unknown agent":         {[]string{"eval", "--agent", "rulle", "--opponent", "rule"}, exitUsage, []string{"rulle", "heuristic-balanced"}},
 		"agent of no run":       {[]string{"eval", "--agent", "run:" + missing, "--opponent", "rule"}, exitFailure, []string{missing}},
 		"odd games":             {[]string{"eval", "--agent", "rule", "--opponent", "random", "--games", "7"}, exitUsage, []string{"7", "even"}},
+		"odd games of no run":   {[]string{"eval", "--agent", "run:" + missing, "--opponent", "random", "--games", "7"}, exitUsage, []string{"--games is 7"}},
+		"rules of no preset":    {[]string{"eval", "--agent", "rule", "--opponent", "random", "--rules", "clasic"}, exitUsage, []string{"clasic", "classic6"}},
 		"truncated vectors":     {[]string{"verify", write(t, "games_cut.jsonl.gz", string(games[:len(games)/2]))}, exitFailure, []string{"games_cut.jsonl.gz"}},
 		"foreign vectors":       {[]string{"verify", write(t, "foreign.jsonl", `{"temperature": 21}`)}, exitFailure, []string{"foreign.jsonl"}},
 		"missing vectors":       {[]string{"verify", missing}, exitFailure, []string{missing}},
@@ -133,6 +149,118 @@ func TestTrainAndMeasure(t *testing.T) {
 	}
 }
 
+// TestOpponentOfOtherRules: a trained opponent is compared with the run that is
+// to play it before anything of the run is written.
+func TestOpponentOfOtherRules(t *testing.T) {
+	root := t.TempDir()
+	tiny, mid := filepath.Join(root, "tiny"), filepath.Join(root, "mid")
+	trainSmall(t, tiny, "--iterations", "1")
+	args := append([]string{"train", "--run", mid}, small...)
+	code, out, stderr := vtrain(t, append(args, "--set", "rules.preset=mid", "--set", "evaluation.opponents=run:"+tiny)...)
+	if code != exitFailure || out != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d, %q, %q", code, out, stderr)
+	}
+	mustSay(t, stderr, "evaluation.opponents[0]", "run:"+tiny, "on tiny", "on mid", "rules.hand is 2, expected 4")
+	if _, err := os.Stat(mid); err == nil {
+		t.Errorf("%s was left behind", mid)
+	}
+}
+
+// TestEvalOfOtherRules: agents must have been trained on the same rules, and
+// those are the rules of --rules if it is given.
+func TestEvalOfOtherRules(t *testing.T) {
+	root := t.TempDir()
+	tiny, mid := filepath.Join(root, "tiny"), filepath.Join(root, "mid")
+	trainSmall(t, tiny, "--iterations", "1")
+	trainSmall(t, mid, "--iterations", "1", "--set", "rules.preset=mid")
+	for _, args := range [][]string{
+		{"--agent", "run:" + tiny, "--opponent", "run:" + mid},
+		{"--agent", "run:" + tiny, "--opponent", "rule", "--rules", "mid"},
+	} {
+		code, out, stderr := vtrain(t, append([]string{"eval", "--games", "4"}, args...)...)
+		if code != exitFailure || out != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, stderr)
+		}
+		mustSay(t, stderr, "run:"+tiny, "on tiny", "on mid", "rules.hand is ", "expected ")
+	}
+	mustRun(t, "eval", "--games", "4", "--agent", "rule", "--opponent", "run:"+mid, "--rules", "mid")
+	mustRun(t, "eval", "--games", "4", "--agent", "run:"+tiny, "--opponent", "run:"+tiny+"@current")
+}
+
+func mustSay(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not say %q", text, part)
+		}
+	}
+}
+
+// TestResumeOfAFinishedRun: it has the results of the sessions before.
+func TestResumeOfAFinishedRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	first := trainSmall(t, dir, "--iterations", "3")
+	mustSay(t, first, "trained 3 iterations", "average  won ", "current  won ", " against rule", "curves: "+filepath.Join(dir, "plots", "training.png"))
+	if again := mustRun(t, "train", "--resume", dir); again != first {
+		t.Errorf("resumed it says\n%s\nexpected\n%s", again, first)
+	}
+	mustSay(t, mustRun(t, "train", "--resume", dir, "--iterations", "4"), "trained 4 iterations")
+}
+
+// TestNoCurves: a run without evaluations doesn't speak of a plot.
+func TestNoCurves(t *testing.T) {
+	out := trainSmall(t, filepath.Join(t.TempDir(), "run"), "--iterations", "1", "--set", "evaluation.games=0")
+	if mustSay(t, out, "trained 1 iterations", "measure it"); strings.Contains(out, "curves") || strings.Contains(out, "won") {
+		t.Errorf("without an evaluation it says %q", out)
+	}
+}
+
+// TestBounds: nodes and memory are printed before anything is trained.
+func TestBounds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	code, _, stderr := vtrain(t, append([]string{"train", "--run", dir, "--iterations", "1", "--set", "rules.max_turns=30"}, small...)...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	before, _, _ := strings.Cut(stderr, " n=1 ")
+	mustSay(t, before, "games=32 plies=60 nodes=1920 bytes=", "rows=500 bytes=")
+}
+
+// TestVerify: recorded vectors as they are, and with one number changed.
+func TestVerify(t *testing.T) {
+	path := filepath.Join("..", "..", "testdata", "regret_matching.jsonl.gz")
+	mustSay(t, mustRun(t, "verify", path), path, "items checked", "0 mismatches", "total")
+	text := unzip(t, path)
+	const policy, other = `"py_argmax":[0.0,1.0,`, `"py_argmax":[1.0,0.0,`
+	if !strings.Contains(text, policy) {
+		t.Fatalf("%s has no %s", path, policy)
+	}
+	code, out, stderr := vtrain(t, "verify", write(t, "changed.jsonl", strings.Replace(text, policy, other, 1)))
+	if code != exitFailure || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d, expected %d; it says %q", code, exitFailure, stderr)
+	}
+	mustSay(t, out, "changed.jsonl", "py_argmax of action 0", "total")
+	mustSay(t, stderr, " mismatches in ")
+}
+
+func unzip(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // TestSameBytes: one seed, one checkpoint, whatever the workers.
 func TestSameBytes(t *testing.T) {
 	root := t.TempDir()
@@ -155,9 +283,9 @@ func TestSameBytes(t *testing.T) {
 func checkpoint(t *testing.T, dir string, iteration int) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	root := filepath.Join(dir, "checkpoints", "00000"+string(rune('0'+iteration)))
+	root := filepath.Join(dir, "checkpoints", fmt.Sprintf("%06d", iteration))
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == "machine.json" {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -171,6 +299,17 @@ func checkpoint(t *testing.T, dir string, iteration int) map[string][]byte {
 		t.Fatalf("%s holds %d files", root, len(files))
 	}
 	return files
+}
+
+// mustEqual compares a checkpoint of a run with that of another.
+func mustEqual(t *testing.T, straight, resumed string, iteration int) {
+	t.Helper()
+	a, b := checkpoint(t, straight, iteration), checkpoint(t, resumed, iteration)
+	for name := range a {
+		if !bytes.Equal(a[name], b[name]) {
+			t.Errorf("%s of the resumed run differs", name)
+		}
+	}
 }
 
 // tripwire is a log that cancels a context when it is told something.
@@ -196,23 +335,34 @@ func TestInterruptAndResume(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	log := &tripwire{text: "n=3 ", cancel: cancel}
+	log := &tripwire{text: " n=3 ", cancel: cancel}
 	args := append([]string{"train", "--run", dir, "--iterations", "5"}, small...)
 	if code := execute(ctx, args, io.Discard, log); code != exitInterrupted || !strings.Contains(log.String(), "saved") {
 		t.Fatalf("exit %d, expected %d after\n%s", code, exitInterrupted, log.String())
 	}
+	mustSay(t, log.String(), "interrupted: iteration 3 is saved")
 	checkpoint(t, dir, 3)
 	mustRun(t, "train", "--resume", dir)
-	a, b := checkpoint(t, straight, 5), checkpoint(t, dir, 5)
-	for name := range a {
-		if !bytes.Equal(a[name], b[name]) {
-			t.Errorf("%s of the resumed run differs", name)
-		}
-	}
+	mustEqual(t, straight, dir, 5)
 	rows, err := run.ReadMetrics(dir)
 	if err != nil || len(rows) != 6 { // the untrained agent, then five iterations
 		t.Errorf("%d lines of metrics, expected 6 (%v)", len(rows), err)
 	}
+}
+
+// TestInterruptAtOnce: before the first iteration nothing is saved, and the run
+// can be resumed none the less.
+func TestInterruptAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var log bytes.Buffer
+	args := append([]string{"train", "--run", dir, "--iterations", "2"}, small...)
+	if code := execute(ctx, args, io.Discard, &log); code != exitInterrupted {
+		t.Errorf("exit %d, expected %d", code, exitInterrupted)
+	}
+	mustSay(t, log.String(), "nothing to save")
+	mustSay(t, mustRun(t, "train", "--resume", dir), "trained 2 iterations")
 }
 
 // TestConfigReadsBack: what config prints is a configuration file.

@@ -28,29 +28,24 @@ type reporter struct {
 	started time.Time
 	first   float64   // progress when this session began
 	logged  time.Time // when the last iteration was logged
-	results []arena.Result
-	last    cfr.Metrics
-}
-
-func newReporter(s *streams, folder *run.Folder) *reporter {
-	return &reporter{s: s, folder: folder, first: -1}
 }
 
 // barSteps is the resolution of the bar.
 const barSteps = 1000
 
-// start says what is about to be trained, and its memory.
-func (r *reporter) start(session *train.Session) {
-	cfg, l := r.folder.Config, session.Learner()
-	r.started = time.Now()
+// start says what is about to be trained, and bounds of what that takes.
+func (r *reporter) start(folder *run.Folder, job *train.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cfg, l := folder.Config, job.Learner()
+	r.folder, r.started, r.first = folder, time.Now(), job.Progress()
 	budget := fmt.Sprintf("%g minutes", cfg.Run.Minutes)
 	if cfg.Run.Iterations > 0 {
 		budget = fmt.Sprintf("%d iterations", cfg.Run.Iterations)
 	}
-	r.s.log.Info("training", "run", r.folder.Dir, "rules", cfg.Rules.Name(), "layout", cfg.Encoding.Layout,
+	r.s.log.Info("training", "run", folder.Dir, "rules", cfg.Rules.Name(), "layout", cfg.Encoding.Layout,
 		"hidden", fmt.Sprint(cfg.Nets.Hidden), "seed", cfg.Run.Seed, "budget", budget)
-	r.s.log.Info("memory", "reservoir_rows", cfg.Memory.StrategyRows,
-		"reservoir_bytes", cfg.Memory.StrategyRows*l.Memory().RowBytes(), "row_bytes", l.Memory().RowBytes())
+	r.limits(cfg, job.Plan())
 	if l.Iteration() > 0 {
 		r.s.log.Info("resumed", "iteration", l.Iteration(), "states", l.Decisions())
 	}
@@ -58,6 +53,13 @@ func (r *reporter) start(session *train.Session) {
 		r.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(24),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
 	}
+}
+
+// limits prints the bounds of an iteration's nodes and of memory.
+func (r *reporter) limits(cfg run.Config, p cfr.Plan) {
+	games := cfg.Learner.Games
+	r.s.log.Info("bound of an iteration", "games", games, "plies", p.Nodes/games, "nodes", p.Nodes, "bytes", p.SampleBytes)
+	r.s.log.Info("bound of the reservoir", "rows", cfg.Memory.StrategyRows, "bytes", p.ReservoirBytes)
 }
 
 // terminal returns the file of a writer that is a terminal.
@@ -70,7 +72,6 @@ func terminal(w io.Writer) (*os.File, bool) {
 func (r *reporter) Iteration(m cfr.Metrics, progress float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last = m
 	left := r.left(progress)
 	if r.bar == nil && !r.worthALine(m.Iteration) {
 		return
@@ -97,17 +98,10 @@ func (r *reporter) worthALine(iteration int) bool {
 
 // left estimates the time left from this session's pace.
 func (r *reporter) left(progress float64) string {
-	elapsed := time.Since(r.started)
-	if r.first < 0 {
-		r.first = progress
-		if r.last.Iteration == 1 {
-			r.first = 0
-		}
-	}
 	if progress <= r.first {
 		return "?"
 	}
-	rest := time.Duration(float64(elapsed) * (1 - progress) / (progress - r.first))
+	rest := time.Duration(float64(time.Since(r.started)) * (1 - progress) / (progress - r.first))
 	return rest.Round(time.Second).String()
 }
 
@@ -115,7 +109,6 @@ func (r *reporter) left(progress float64) string {
 func (r *reporter) Evaluation(iteration int, results []arena.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.results = results
 	r.print(func() {
 		for _, line := range table(results) {
 			r.s.log.Info("evaluation", "iteration", iteration, "policy", line.policy, "won", line.text)
@@ -138,7 +131,7 @@ func (r *reporter) Checkpoint(iteration int) {
 func (r *reporter) stopping() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.print(func() { r.s.log.Info("stopping after this iteration; interrupt again to leave at once") })
+	r.print(func() { r.s.log.Info("stopping after this iteration or match; interrupt again to leave at once") })
 }
 
 // print writes lines where the bar is, which moves below them.
@@ -162,17 +155,34 @@ func (r *reporter) finish() {
 	}
 }
 
-// result prints what came out, and what to do with it.
-func (r *reporter) result() error {
+// printResult prints what came out, and what to do with it. A run that was
+// continued after its end has results, too.
+func printResult(w io.Writer, folder *run.Folder, job *train.Session) error {
+	rows, err := run.ReadMetrics(folder.Dir)
+	if err != nil {
+		return err
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "trained %d iterations, %.2f million states\n", r.last.Iteration, float64(r.last.States)/1e6)
-	for _, line := range table(r.results) {
+	l := job.Learner()
+	fmt.Fprintf(&b, "trained %d iterations, %.2f million states\n", l.Iteration(), float64(l.Decisions())/1e6)
+	at, results := train.LastEvaluation(folder.Config.Evaluation, rows)
+	if len(results) > 0 && at != l.Iteration() {
+		fmt.Fprintf(&b, "evaluated after iteration %d:\n", at)
+	}
+	for _, line := range table(results) {
 		fmt.Fprintf(&b, "  %-8s won %s\n", line.policy, line.text)
 	}
-	dir := r.folder.Dir
-	fmt.Fprintf(&b, "curves: %s/plots/training.png\nmeasure it: vtrain eval --agent run:%s --opponent rule\n", dir, dir)
-	_, err := io.WriteString(r.s.out, b.String())
+	if plot := plotPath(folder); isFile(plot) {
+		fmt.Fprintf(&b, "curves: %s\n", plot)
+	}
+	fmt.Fprintf(&b, "measure it: vtrain eval --agent run:%s --opponent rule\n", folder.Dir)
+	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 type tableLine struct{ policy, text string }

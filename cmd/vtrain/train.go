@@ -20,92 +20,106 @@ const defaultMinutes = 15
 
 type trainCmd struct {
 	configFlags
-	Run_       string  `name:"run" placeholder:"DIR" help:"Folder of the new run; default runs/ and the run's name or the time."`
-	Minutes    float64 `help:"Stop after so many minutes of training, evaluations included."`
-	Iterations int     `help:"Stop after so many iterations; then results don't depend on the machine's speed."`
-	Resume     string  `type:"existingdir" placeholder:"DIR" help:"Continue a run from its newest checkpoint. --minutes and --iterations then are totals, earlier parts included."`
+	Dir        string   `name:"run" placeholder:"DIR" help:"Folder of the new run; default runs/ and the run's name or the time."`
+	Minutes    *float64 `help:"Stop after so many minutes of training, evaluations included."`
+	Iterations *int     `help:"Stop after so many iterations; then results don't depend on the machine's speed."`
+	Resume     string   `type:"existingdir" placeholder:"DIR" help:"Continue a run from its newest checkpoint. --minutes and --iterations then are totals, earlier parts included."`
 }
 
 // Run trains.
 func (c *trainCmd) Run(ctx context.Context, s *streams) error {
-	folder, err := c.open()
-	if err != nil {
-		return err
+	if err := c.check(); err != nil {
+		return usageError{err}
 	}
-	defer folder.Close()
-	report := newReporter(s, folder)
-	defer report.finish()
-	session, err := train.New(folder, report)
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	report.start(session)
-	ctx, stop := stopOnSignal(ctx, report)
-	defer stop()
-	if err := session.Run(ctx); err != nil {
-		return err
-	}
-	report.finish()
-	return report.result()
-}
-
-// open returns the folder of a new run or of one to continue.
-func (c *trainCmd) open() (*run.Folder, error) {
 	if c.Resume != "" {
-		return c.resume()
+		return c.resume(ctx, s)
 	}
-	cfg, err := c.resolve()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.budget(&cfg); err != nil {
-		return nil, err
-	}
-	return run.Create(c.folder(cfg), cfg)
+	return c.begin(ctx, s)
 }
 
-func (c *trainCmd) resume() (*run.Folder, error) {
-	if c.Config != "" || len(c.Set) > 0 || c.Run_ != "" {
-		return nil, usageError{errors.New("--resume continues a run as it was configured: --config, --set and --run don't go with it")}
+// check finds what is wrong with the command line alone.
+func (c *trainCmd) check() error {
+	switch {
+	case c.Resume != "" && (c.Config != "" || len(c.Set) > 0 || c.Dir != ""):
+		return errors.New("--resume continues a run as it was configured: --config, --set and --run don't go with it")
+	case c.Minutes != nil && c.Iterations != nil:
+		return errors.New("--minutes and --iterations don't go together: one of them ends the run")
+	case c.Minutes != nil && !(*c.Minutes > 0):
+		return fmt.Errorf("--minutes is %v, expected more than 0", *c.Minutes)
+	case c.Iterations != nil && *c.Iterations < 1:
+		return fmt.Errorf("--iterations is %d, expected at least 1", *c.Iterations)
 	}
-	folder, err := run.Open(c.Resume)
-	if err != nil {
-		return nil, err
-	}
-	cfg := folder.Config
-	if err = c.budget(&cfg); err == nil {
-		err = folder.Reconfigure(cfg)
-	}
-	if err != nil {
-		folder.Close()
-		return nil, err
-	}
-	return folder, nil
+	return nil
 }
 
 // budget sets how long to train: what the flags say, or else the configuration,
 // or else the default.
-func (c *trainCmd) budget(cfg *run.Config) error {
-	if c.Minutes < 0 || c.Iterations < 0 {
-		return usageError{fmt.Errorf("--minutes is %v and --iterations %d, expected positive numbers", c.Minutes, c.Iterations)}
+func (c *trainCmd) budget(r *run.Run) {
+	switch {
+	case c.Minutes != nil:
+		r.Minutes, r.Iterations = *c.Minutes, 0
+	case c.Iterations != nil:
+		r.Minutes, r.Iterations = 0, *c.Iterations
+	case r.Minutes == 0 && r.Iterations == 0:
+		r.Minutes = defaultMinutes
 	}
-	if c.Minutes > 0 && c.Iterations > 0 {
-		return usageError{errors.New("--minutes and --iterations don't go together: one of them ends the run")}
+}
+
+// begin trains in a new folder, which is made once everything else is known to
+// work.
+func (c *trainCmd) begin(ctx context.Context, s *streams) error {
+	cfg, err := c.resolve()
+	if err != nil {
+		return err
 	}
-	if c.Minutes > 0 || c.Iterations > 0 {
-		cfg.Run.Minutes, cfg.Run.Iterations = c.Minutes, c.Iterations
+	c.budget(&cfg.Run)
+	return session(ctx, s, cfg, func() (*run.Folder, error) { return run.Create(c.folder(cfg), cfg) })
+}
+
+// resume trains on in the folder of an earlier run.
+func (c *trainCmd) resume(ctx context.Context, s *streams) error {
+	folder, err := run.Open(c.Resume)
+	if err != nil {
+		return err
 	}
-	if cfg.Run.Minutes == 0 && cfg.Run.Iterations == 0 {
-		cfg.Run.Minutes = defaultMinutes
+	defer folder.Close()
+	cfg := folder.Config
+	c.budget(&cfg.Run)
+	return session(ctx, s, cfg, func() (*run.Folder, error) { return folder, folder.Reconfigure(cfg) })
+}
+
+// session trains from here to the end of the budget, or to an interrupt. The
+// folder is opened last.
+func session(ctx context.Context, s *streams, cfg run.Config, open func() (*run.Folder, error)) error {
+	report := &reporter{s: s}
+	defer report.finish()
+	ctx, stop := stopOnSignal(ctx, report)
+	defer stop()
+	job, err := train.New(cfg, report)
+	if err != nil {
+		return err
 	}
-	return cfg.Validate()
+	defer job.Close()
+	folder, err := open()
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := job.Attach(folder); err != nil {
+		return err
+	}
+	report.start(folder, job)
+	if err := job.Run(ctx); err != nil {
+		return err
+	}
+	report.finish()
+	return printResult(s.out, folder, job)
 }
 
 func (c *trainCmd) folder(cfg run.Config) string {
 	switch {
-	case c.Run_ != "":
-		return c.Run_
+	case c.Dir != "":
+		return c.Dir
 	case cfg.Run.Name != "":
 		return filepath.Join("runs", cfg.Run.Name)
 	}
@@ -131,6 +145,9 @@ func stopOnSignal(ctx context.Context, report *reporter) (context.Context, conte
 	return ctx, cancel
 }
 
+// plotPath is where draw draws.
+func plotPath(folder *run.Folder) string { return filepath.Join(folder.Plots(), "training.png") }
+
 // draw updates the run's plot; there is none before the second evaluation.
 func draw(folder *run.Folder) error {
 	rows, err := run.ReadMetrics(folder.Dir)
@@ -138,7 +155,7 @@ func draw(folder *run.Folder) error {
 		return err
 	}
 	title := "training of " + filepath.Base(folder.Dir)
-	err = bench.DrawTraining(filepath.Join(folder.Plots(), "training.png"), title, rows)
+	err = bench.DrawTraining(plotPath(folder), title, rows)
 	if errors.Is(err, bench.ErrNoCurve) {
 		return nil
 	}

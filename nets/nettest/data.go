@@ -20,8 +20,23 @@ var shapes = []nets.MLP{
 	{3, 9, 8, 7, 6, 130},
 }
 
-// sizes of batches lie around those of tiles and buckets.
-var sizes = []int{1, 3, 63, 64, 65, 255, 257, 1000}
+// batchSizes lie around those of tiles and buckets; with -short, which is how
+// the race detector runs, they are few.
+func batchSizes() []int {
+	if testing.Short() {
+		return []int{1, 65, 257}
+	}
+	return []int{1, 3, 63, 64, 65, 255, 257, 1000}
+}
+
+// slow reports whether the float64 oracle takes too long for a batch.
+func slow(shape nets.MLP, rows int) bool {
+	products := 14_000_000
+	if testing.Short() {
+		products = 1_400_000
+	}
+	return rows*shape.NewParams().Len() > products
+}
 
 // params returns parameters whose biases are drawn too: zeros hide mistakes.
 func params(shape nets.MLP, seed uint64) nets.Params {

@@ -55,9 +55,9 @@ func engineValues(t *testing.T, f EngineFactory) {
 		if e.In() != shape.In() || e.Out() != shape.Out() || !strings.Contains(e.Describe(), shape.String()) {
 			t.Errorf("%v describes itself as %q, %d inputs, %d outputs", shape, e.Describe(), e.In(), e.Out())
 		}
-		for _, rows := range sizes {
-			if shape.In() > 100 && rows > 65 || shape.In() > 50 && rows > 257 {
-				continue // the oracle is slow
+		for _, rows := range batchSizes() {
+			if slow(shape, rows) {
+				continue
 			}
 			x, y := inputs(rows, shape.In(), uint64(rows)), make([]float32, rows*shape.Out())
 			poison(y)
@@ -79,7 +79,7 @@ func engineRows(t *testing.T, f EngineFactory) {
 					continue // sealing the default grid is slow for the reference
 				}
 				e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: buckets, Workers: workers})
-				for _, rows := range sizes {
+				for _, rows := range batchSizes() {
 					// The last rows of the batch, so that rows change places.
 					lo := largest - rows
 					y := make([]float32, rows*shape.Out())
@@ -97,7 +97,7 @@ func engineTails(t *testing.T, f EngineFactory) {
 	shape := nets.MLP{33, 65, 17}
 	p := params(shape, 4)
 	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{4, 64, 100}, Workers: 2})
-	for _, rows := range sizes {
+	for _, rows := range batchSizes() {
 		const extra = 70
 		x, y := inputs(rows+extra, shape.In(), 5), make([]float32, (rows+extra)*shape.Out())
 		poison(x[rows*shape.In():])
@@ -175,7 +175,7 @@ func engineStats(t *testing.T, f EngineFactory) {
 	x, y := inputs(1000, shape.In(), 14), make([]float32, 1000*shape.Out())
 	for round := range 2 {
 		var want nets.Stats
-		for _, rows := range append([]int{0, 1, 2, 8, 9, 99, 100, 101, 164, 200}, sizes...) {
+		for _, rows := range append([]int{0, 1, 2, 8, 9, 99, 100, 101, 164, 200}, batchSizes()...) {
 			e.Forward(y, x, rows)
 			count(&want, buckets, rows)
 		}

@@ -80,8 +80,8 @@ func trainerGradient(t *testing.T, f TrainerFactory) {
 		p := params(shape, 1)
 		tr := f.new(t, shape, p, nets.TrainerOptions{Workers: 2})
 		for _, rows := range []int{257, 1, 3, 64, 65} {
-			if shape.In() > 100 && rows != 65 || shape.In() > 50 && rows > 65 {
-				continue // the oracle is slow
+			if slow(shape, rows) {
+				continue
 			}
 			for _, k := range kinds {
 				what := fmt.Sprintf("%v, %d rows, %s", shape, rows, k.name)

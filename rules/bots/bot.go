@@ -171,5 +171,5 @@ func discardFirst(v *view, t *rules.Tables) rules.Action {
 	for v.hand[c] == 0 {
 		c++
 	}
-	return t.Discard(t.Card(c, bits.TrailingZeros32(types(t, v.hand[c]))))
+	return t.Discard(t.Card(c, bits.TrailingZeros64(t.TypeBits(v.hand[c]))))
 }

@@ -95,7 +95,11 @@ func TestBatchEqualsGame(t *testing.T) {
 			t.Run(preset+"/"+name, func(t *testing.T) {
 				cfg := capped(preset)
 				b := must(New(name, cfg, 3))
-				playBoth(t, newTable(cfg, 300), b, must(New("random", cfg, 5)), pool)
+				games := 300
+				if testing.Short() {
+					games = 50
+				}
+				playBoth(t, newTable(cfg, games), b, must(New("random", cfg, 5)), pool)
 				playBoth(t, newTable(cfg, 20), b, b, nil)
 			})
 		}
@@ -136,9 +140,10 @@ func checkScalar(t *testing.T, s *table, b *Bot, actions []int32) {
 // last of the highest, but the deck before all piles.
 func checkHighest(t *testing.T, s *table, b *Bot, row int32, a rules.Action) {
 	t.Helper()
-	values, scalar := make([]float64, s.cfg.Actions()), make([]float64, s.cfg.Actions())
-	b.Values(values, s.batch, row)
-	b.ValuesGame(scalar, s.games[row])
+	var seen, seenScalar view
+	seen.fromRow(s.batch, row)
+	seenScalar.fromGame(s.games[row], b.t)
+	values, scalar := b.h.values(&seen), b.h.values(&seenScalar)
 	if !slices.Equal(values, scalar) {
 		t.Fatalf("game %d: values %v in the batch, %v in the scalar game", row, values, scalar)
 	}

@@ -178,7 +178,7 @@ type holding struct {
 
 // holdings are what a player holds, by colour. Those of colours that he has no
 // card of in hand are empty: no card ply needs them.
-type holdings [maxColors]holding // [C]
+type holdings [rules.MaxColors]holding // [C]
 
 func (h *heuristic) hold(held *holdings, v *view) {
 	for c, hand := range v.hand[:h.Colors] {
@@ -381,18 +381,18 @@ func (h *heuristic) weighDiscards(best *choice, v *view, held *holdings) {
 		k := &held[c]
 		commit := h.commit(k)
 		interest := h.interest(v, c)
-		for m := types(h.Tables, v.hand[c]); m != 0; m &= m - 1 {
-			rank := bits.TrailingZeros32(m)
+		for m := h.TypeBits(v.hand[c]); m != 0; m &= m - 1 {
+			rank := bits.TrailingZeros64(m)
 			value := 0.0
 			switch {
-			case !fitsRank(h.Tables, k.exp, rank):
+			case !h.FitsRank(k.exp, rank):
 				value = 20
 			case rank == 0:
 				value = -4 - h.mine(k, rank, commit)
 			default:
 				value = -h.mine(k, rank, commit)
 			}
-			if fitsRank(h.Tables, v.other[c], rank) {
+			if h.FitsRank(v.other[c], rank) {
 				value -= h.theirs(rank, interest)
 			} else {
 				value += 6
@@ -434,7 +434,7 @@ func (h *heuristic) interest(v *view, c int) float64 {
 		value = 5 + 2*float64(h.WagerCount(exp)) + .25*float64(h.faces(h.Numbers(exp))) +
 			.4*float64(h.Face(h.TopRank(exp)))
 	}
-	if top := int(v.top[c]); top != noTop && fitsRank(h.Tables, exp, top) {
+	if top := int(v.top[c]); top != noTop && h.FitsRank(exp, top) {
 		if top == 0 {
 			value += 1.5
 		} else {
@@ -479,7 +479,7 @@ func (h *heuristic) pileValue(v *view, c, opened int) float64 {
 	k := h.holding(v, c)
 	rank := int(v.top[c])
 	theirs := 0.0
-	if fitsRank(h.Tables, v.other[c], rank) {
+	if h.FitsRank(v.other[c], rank) {
 		theirs = h.theirs(rank, h.interest(v, c))
 	}
 	value := .4 * theirs
@@ -510,7 +510,7 @@ func (h *heuristic) pileValue(v *view, c, opened int) float64 {
 
 // pileForStarted is what a pile's top card adds to a started expedition.
 func (h *heuristic) pileForStarted(k *holding, rank int) float64 {
-	fits := fitsRank(h.Tables, k.exp, rank)
+	fits := h.FitsRank(k.exp, rank)
 	switch bonus := h.prospect(k, 0, k.liveCards()+1); {
 	case rank == 0 && !fits:
 		return -2

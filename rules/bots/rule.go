@@ -48,7 +48,7 @@ func ruleDraw(v *view, t *rules.Tables) rules.Action {
 	best, smallest := -1, ruleDrawGap+1
 	for c := range t.Colors {
 		exp, rank := v.own[c], int(v.top[c])
-		if exp == 0 || !v.canDraw(c) || !fitsRank(t, exp, rank) {
+		if exp == 0 || !v.canDraw(c) || !t.FitsRank(exp, rank) {
 			continue
 		}
 		gap := 0
@@ -116,8 +116,8 @@ func ruleWaste(v *view, t *rules.Tables) rules.Card {
 	best, least := rules.Card(0), math.MaxInt
 	for c := range t.Colors {
 		quarter := 3 * t.FaceSum(v.hand[c])
-		for m := types(t, v.hand[c]); m != 0; m &= m - 1 {
-			rank := bits.TrailingZeros32(m)
+		for m := t.TypeBits(v.hand[c]); m != 0; m &= m - 1 {
+			rank := bits.TrailingZeros64(m)
 			worth := ruleMine(t, v.own[c], rank, quarter) + ruleTheirs(t, v.other[c], rank)
 			if worth < least {
 				best, least = t.Card(c, rank), worth
@@ -135,7 +135,7 @@ func ruleMine(t *rules.Tables, exp uint16, rank, quarter int) int {
 		return quarter + 3*12
 	case exp == 0:
 		return quarter
-	case fitsRank(t, exp, rank):
+	case t.FitsRank(exp, rank):
 		return (6 + t.Face(rank)) * 12
 	}
 	return 0
@@ -146,7 +146,7 @@ func ruleTheirs(t *rules.Tables, exp uint16, rank int) int {
 	switch {
 	case exp == 0:
 		return 4 * t.Face(rank)
-	case fitsRank(t, exp, rank):
+	case t.FitsRank(exp, rank):
 		return (5 + t.Face(rank)) * 12
 	}
 	return 0
@@ -154,9 +154,3 @@ func ruleTheirs(t *rules.Tables, exp uint16, rank int) int {
 
 // lowest returns the lowest rank of a set of numbers.
 func lowest(numbers uint16) int { return bits.TrailingZeros16(numbers) + 1 }
-
-// fitsRank reports whether an expedition can take a card of a rank.
-func fitsRank(t *rules.Tables, exp uint16, rank int) bool {
-	top := t.TopRank(exp)
-	return top == 0 || rank > top
-}

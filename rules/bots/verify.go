@@ -17,41 +17,6 @@ type Record struct {
 	Arrival  []rules.Card // discard-only: the hand, longest held first
 }
 
-// NoValue is the value of an action that a heuristic does not consider.
-var NoValue = math.Inf(-1)
-
-// Values writes the worth of each action of a row to dst, [A]: NoValue for
-// those that the bot does not consider, as it takes the first step with any
-// candidate. It reports whether the bot weighs its actions at all.
-func (b *Bot) Values(dst []float64, g *rules.Games, row int32) bool {
-	b.mustPlay(g.Config)
-	var v view
-	v.fromRow(g, row)
-	return b.values(dst, &v)
-}
-
-// ValuesGame is Values for a scalar game.
-func (b *Bot) ValuesGame(dst []float64, g *rules.Game) bool {
-	b.mustPlay(g.Config())
-	var v view
-	v.fromGame(g, b.t)
-	return b.values(dst, &v)
-}
-
-func (b *Bot) values(dst []float64, v *view) bool {
-	if b.h == nil {
-		return false
-	}
-	if len(dst) != b.t.Actions() {
-		panic("bots: one value for each action")
-	}
-	for i := range dst {
-		dst[i] = NoValue
-	}
-	b.h.weigh(&choice{all: dst}, v)
-	return true
-}
-
 // Verify reports why a recorded action is not one that the bot could have
 // taken in the row. Bots that choose at random may take any legal action, and
 // heuristics any action of the highest value: whom they prefer among equals
@@ -94,7 +59,7 @@ func (b *Bot) verify(v *view, r Record) error {
 }
 
 func (b *Bot) checkLegal(v *view, a rules.Action) error {
-	var buf [maxMaskWords]uint64
+	var buf [rules.MaxMaskWords]uint64
 	mask := buf[:b.t.MaskWords]
 	v.legal(mask, b.t)
 	if a < 0 || int(a) >= b.t.Actions() || !vec.MaskHas(mask, int(a)) {
@@ -103,9 +68,16 @@ func (b *Bot) checkLegal(v *view, a rules.Action) error {
 	return nil
 }
 
+// values returns the worth of each action, [A]: -Inf for those not considered,
+// as the bot takes the first step with any candidate.
+func (h *heuristic) values(v *view) []float64 {
+	all := slices.Repeat([]float64{math.Inf(-1)}, h.Actions())
+	h.weigh(&choice{all: all}, v)
+	return all
+}
+
 func (b *Bot) checkBest(v *view, a rules.Action) error {
-	values := make([]float64, b.t.Actions())
-	b.values(values, v)
+	values := b.h.values(v)
 	if best := slices.Max(values); values[a] < best-tie {
 		return fmt.Errorf("bots: %s: %s is worth %g, %s is worth %g", b.name,
 			b.t.ActionName(a), values[a], b.t.ActionName(b.h.act(v)), best)
@@ -120,10 +92,10 @@ func (b *Bot) checkOldest(v *view, r Record) error {
 	for _, set := range v.hand {
 		hand += bits.OnesCount16(set)
 	}
-	var arrived [maxColors]uint16
+	var arrived [rules.MaxColors]uint16
 	for _, x := range r.Arrival {
 		if c := b.t.Color(x); c < b.t.Colors {
-			arrived[c] = with(b.t, arrived[c], b.t.Rank(x))
+			arrived[c] = b.t.With(arrived[c], b.t.Rank(x))
 		}
 	}
 	if len(r.Arrival) != hand || arrived != v.hand {

@@ -1,26 +1,21 @@
 package bots
 
 import (
-	"math/bits"
-
 	"vtrain/rules"
 	"vtrain/vec"
 )
-
-// maxColors is the most colours that a configuration may have.
-const maxColors = 8
 
 // noTop is the top of an empty pile.
 const noTop = -1
 
 // A view is what the player to move may see, as far as any bot looks at it.
 type view struct {
-	hand  [maxColors]uint16 // [C] own cards
-	own   [maxColors]uint16 // [C] own expeditions
-	other [maxColors]uint16 // [C] the opponent's expeditions
-	top   [maxColors]int8   // [C] rank of the pile's top card, or noTop
-	deck  int               // cards left to draw
-	diff  int               // own points minus the opponent's; draw ply only
+	hand  [rules.MaxColors]uint16 // [C] own cards
+	own   [rules.MaxColors]uint16 // [C] own expeditions
+	other [rules.MaxColors]uint16 // [C] the opponent's expeditions
+	top   [rules.MaxColors]int8   // [C] rank of the pile's top card, or noTop
+	deck  int                     // cards left to draw
+	diff  int                     // own points minus the opponent's; draw ply only
 
 	drawing bool   // draw ply, else card ply
 	pending int    // colour discarded to in this turn, or anything that is none
@@ -52,10 +47,10 @@ func (v *view) fromRow(g *rules.Games, b int32) {
 // fromGame fills v from a scalar game.
 func (v *view) fromGame(g *rules.Game, t *rules.Tables) {
 	p := g.Player()
-	v.hand = [maxColors]uint16{}
+	v.hand = [rules.MaxColors]uint16{}
 	for _, x := range g.Hand(p) {
 		c := t.Color(x)
-		v.hand[c] = with(t, v.hand[c], t.Rank(x))
+		v.hand[c] = t.With(v.hand[c], t.Rank(x))
 	}
 	for c := range t.Colors {
 		v.own[c] = setOf(t, g.Expedition(p, c))
@@ -78,27 +73,9 @@ func (v *view) fromGame(g *rules.Game, t *rules.Tables) {
 func setOf(t *rules.Tables, cards []rules.Card) uint16 {
 	var set uint16
 	for _, x := range cards {
-		set = with(t, set, t.Rank(x))
+		set = t.With(set, t.Rank(x))
 	}
 	return set
-}
-
-// with returns a set with one more card: the next bit of the thermometer for
-// a wager.
-func with(t *rules.Tables, set uint16, rank int) uint16 {
-	if rank == 0 {
-		return set | 1<<t.WagerCount(set)
-	}
-	return set | 1<<(t.Wagers+rank-1)
-}
-
-// types returns the card types of a set: bit r for rank r, wagers once.
-func types(t *rules.Tables, set uint16) uint32 {
-	ranks := uint32(t.Numbers(set)) << 1
-	if t.WagerCount(set) > 0 {
-		ranks |= 1
-	}
-	return ranks
 }
 
 // canDraw reports whether the top card of a pile may be drawn.
@@ -106,34 +83,22 @@ func (v *view) canDraw(c int) bool { return v.top[c] != noTop && c != v.pending 
 
 // legal writes the legal actions to mask, which must be clear.
 func (v *view) legal(mask []uint64, t *rules.Tables) {
-	if v.drawing {
-		if v.deck > 0 {
-			vec.MaskSet(mask, int(t.DrawDeck()))
-		}
-		for c := range t.Colors {
-			if v.canDraw(c) {
-				vec.MaskSet(mask, int(t.DrawPile(c)))
-			}
-		}
+	if !v.drawing {
+		t.LegalCards(mask, v.hand[:t.Colors], v.own[:t.Colors])
 		return
 	}
+	var piles uint64
 	for c := range t.Colors {
-		for m := types(t, t.Fits(v.hand[c], v.own[c])); m != 0; m &= m - 1 {
-			vec.MaskSet(mask, int(t.Play(t.Card(c, bits.TrailingZeros32(m)))))
-		}
-		for m := types(t, v.hand[c]); m != 0; m &= m - 1 {
-			vec.MaskSet(mask, int(t.Discard(t.Card(c, bits.TrailingZeros32(m)))))
+		if v.canDraw(c) {
+			piles |= 1 << c
 		}
 	}
+	t.LegalDraws(mask, piles, v.deck)
 }
-
-// maxMaskWords is the most words of a mask of legal actions: 2T+1+C actions,
-// where T is at most 8 colours × 17 types.
-const maxMaskWords = (2*maxColors*17 + 1 + maxColors + 63) / 64
 
 // random returns a uniform legal action.
 func (v *view) random(t *rules.Tables, s *vec.Stream) rules.Action {
-	var buf [maxMaskWords]uint64
+	var buf [rules.MaxMaskWords]uint64
 	mask := buf[:t.MaskWords]
 	v.legal(mask, t)
 	return rules.Action(vec.MaskSelect(mask, s.Intn(vec.MaskCount(mask))))

@@ -9,98 +9,6 @@ import (
 	"strings"
 )
 
-// A Reader reads a file of recorded lines one by one. Which of Game, Encoding,
-// BotMove and Regret to call follows from Kind; each returns io.EOF after the
-// last line.
-type Reader struct {
-	lines *lines
-	kind  Kind
-	ahead []byte // the first line, until it is read
-}
-
-// NewReader starts to read; name stands for the file in errors. Text that is
-// empty or holds none of the kinds is an error.
-func NewReader(name string, r io.Reader) (*Reader, error) {
-	l, err := newLines(name, r)
-	if err != nil {
-		return nil, err
-	}
-	line, err := l.next()
-	if err == io.EOF {
-		return nil, fmt.Errorf("record: %s: empty, expected lines of %s", name, kindNames())
-	}
-	if err != nil {
-		return nil, err
-	}
-	kind, err := KindOf(line)
-	if err != nil {
-		return nil, l.errorf("%w", err)
-	}
-	return &Reader{lines: l, kind: kind, ahead: line}, nil
-}
-
-// Kind returns what the lines hold.
-func (r *Reader) Kind() Kind { return r.kind }
-
-// Game returns the next recorded game.
-func (r *Reader) Game() (*Game, error) {
-	g, err := readLine(r, Games, parseGame)
-	if err != nil {
-		return nil, err
-	}
-	g.File, g.Line = r.lines.name, r.lines.n
-	return g, nil
-}
-
-// Encoding returns the next recorded encoding.
-func (r *Reader) Encoding() (*Encoding, error) {
-	e, err := readLine(r, Encodings, parseEncoding)
-	if err != nil {
-		return nil, err
-	}
-	e.Line = r.lines.n
-	return e, nil
-}
-
-// BotMove returns the next recorded decision of a bot.
-func (r *Reader) BotMove() (*BotMove, error) {
-	m, err := readLine(r, Bots, parseBotMove)
-	if err != nil {
-		return nil, err
-	}
-	m.Line = r.lines.n
-	return m, nil
-}
-
-// Regret returns the next recorded regret matching row.
-func (r *Reader) Regret() (*Regret, error) {
-	g, err := readLine(r, RegretMatching, parseRegret)
-	if err != nil {
-		return nil, err
-	}
-	g.Line = r.lines.n
-	return g, nil
-}
-
-func readLine[T any](r *Reader, want Kind, parse func([]byte) (*T, error)) (*T, error) {
-	if r.kind != want {
-		return nil, fmt.Errorf("record: %s holds %s, expected %s", r.lines.name, r.kind, want)
-	}
-	line := r.ahead
-	r.ahead = nil
-	if line == nil {
-		var err error
-		if line, err = r.lines.next(); err != nil {
-			return nil, err
-		}
-	}
-	row, err := parse(line)
-	if err != nil {
-		return nil, r.lines.errorf("%w", err)
-	}
-	return row, nil
-}
-
 // File is a whole file; the rows of its kind are set, the others empty.
 type File struct {
 	Path      string
@@ -121,22 +29,33 @@ func ReadFile(path string) (*File, error) {
 	return Read(path, in)
 }
 
-// Read is ReadFile for text from elsewhere.
+// Read is ReadFile for text from elsewhere; name stands for the file in
+// errors. Text that is empty or holds none of the kinds is an error.
 func Read(name string, in io.Reader) (*File, error) {
-	r, err := NewReader(name, in)
+	l, err := newLines(name, in)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: name, Kind: r.kind}
-	switch r.kind {
+	line, err := l.next()
+	if err == io.EOF {
+		return nil, fmt.Errorf("record: %s: empty, expected lines of %s", name, kindNames())
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Path: name}
+	if f.Kind, err = kindOf(line); err != nil {
+		return nil, l.errorf("%w", err)
+	}
+	switch f.Kind {
 	case Games:
-		f.Games, err = readAll(r.Game)
+		f.Games, err = readAll(l, line, parseGame)
 	case Encodings:
-		f.Encodings, err = readAll(r.Encoding)
+		f.Encodings, err = readAll(l, line, parseEncoding)
 	case Bots:
-		f.Bots, err = readAll(r.BotMove)
+		f.Bots, err = readAll(l, line, parseBotMove)
 	case RegretMatching:
-		f.Regrets, err = readAll(r.Regret)
+		f.Regrets, err = readAll(l, line, parseRegret)
 	}
 	if err != nil {
 		return nil, err
@@ -144,17 +63,28 @@ func Read(name string, in io.Reader) (*File, error) {
 	return f, nil
 }
 
-func readAll[T any](next func() (*T, error)) ([]*T, error) {
+// A place is where a line stands.
+type place struct {
+	file string
+	line int // counted from 1
+}
+
+// readAll parses a line that has been read, and all that follow.
+func readAll[T any](l *lines, line []byte, parse func(at place, line []byte) (*T, error)) ([]*T, error) {
 	var all []*T
 	for {
-		row, err := next()
+		row, err := parse(place{l.name, l.n}, line)
+		if err != nil {
+			return nil, l.errorf("%w", err)
+		}
+		all = append(all, row)
+		line, err = l.next()
 		if err == io.EOF {
 			return all, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, row)
 	}
 }
 

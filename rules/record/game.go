@@ -72,7 +72,7 @@ type plyLine []int64
 const plyFields = 7
 
 // parseGame reads one line of a games file.
-func parseGame(line []byte) (*Game, error) {
+func parseGame(at place, line []byte) (*Game, error) {
 	var l gameLine
 	if err := decode(line, &l); err != nil {
 		return nil, err
@@ -85,6 +85,7 @@ func parseGame(line []byte) (*Game, error) {
 		return nil, err
 	}
 	g := &Game{
+		File: at.file, Line: at.line,
 		Index: l.Game, Config: cfg, ConfigName: l.Config.Name, Kind: l.Kind, Bots: [2]string(l.Bots),
 		Terminal: l.Terminal, Final: [2]int(l.Final), PlyCount: l.PlyCount, Turns: l.Turns,
 		ExpeditionScores: [2][]int(l.Expedition),

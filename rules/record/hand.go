@@ -34,23 +34,8 @@ func (h Hand) Action(cfg rules.Config, slotAction int) (rules.Action, error) {
 	return cfg.Discard(h[slotAction/2]), nil
 }
 
-// Actions translates a mask of slot actions, ascending; identical wagers in
-// two slots are one action.
-func (h Hand) Actions(cfg rules.Config, mask uint64) ([]rules.Action, error) {
-	var actions []rules.Action
-	for _, slot := range vec.MaskAppend(nil, []uint64{mask}) {
-		a, err := h.Action(cfg, int(slot))
-		if err != nil {
-			return nil, err
-		}
-		actions = append(actions, a)
-	}
-	slices.Sort(actions)
-	return slices.Compact(actions), nil
-}
-
-// Mask translates a row of legal actions to the mask of slot actions: the
-// reverse of Actions.
+// Mask translates a row of legal actions to the mask of slot actions; a wager
+// in two slots makes two of one.
 func (h Hand) Mask(cfg rules.Config, legal []uint64) uint64 {
 	var mask uint64
 	for slot := range slotActions(cfg) {

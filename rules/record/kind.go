@@ -28,8 +28,8 @@ var kinds = [...]struct{ name, field string }{
 // String returns the kind's name.
 func (k Kind) String() string { return kinds[k].name }
 
-// KindOf tells from a file's first line what the file holds.
-func KindOf(line []byte) (Kind, error) {
+// kindOf tells from a file's first line what the file holds.
+func kindOf(line []byte) (Kind, error) {
 	keys, err := objectKeys(line)
 	if err != nil {
 		if bytes.HasPrefix(line, []byte("{")) {

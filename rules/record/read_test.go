@@ -84,7 +84,7 @@ func TestPlainEqualsZipped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := Verify(f.Games, nil); !r.OK() || r.Lines != 1 {
+		if r := Verify(f.Games, nil); !clean(r) || r.Lines != 1 {
 			t.Error(r)
 		}
 	}
@@ -184,24 +184,15 @@ func TestForeignTextIsRefused(t *testing.T) {
 	}
 }
 
-func TestReaderGoesLineByLine(t *testing.T) {
+// TestLinesAreNumbered: rows and errors name their line.
+func TestLinesAreNumbered(t *testing.T) {
 	game := gameText(t)
-	r, err := NewReader("f", strings.NewReader(game+"\n"+game+"\n"+game[:40]))
-	if err != nil {
-		t.Fatal(err)
+	f, err := Read("f", strings.NewReader(game+"\n"+game))
+	if err != nil || len(f.Games) != 2 || f.Games[0].Line != 1 || f.Games[1].Line != 2 || f.Games[1].File != "f" {
+		t.Fatalf("%+v, %v", f, err)
 	}
-	for line := 1; line <= 2; line++ {
-		g, err := r.Game()
-		if err != nil || g.Line != line {
-			t.Fatalf("line %d: %+v, %v", line, g, err)
-		}
-	}
-	if _, err := r.Game(); err == nil || err == io.EOF {
-		t.Errorf("the third line is truncated, got %v", err)
-	}
-	if _, err := r.Encoding(); err == nil || err.Error() != "record: f holds games, expected encodings" {
-		t.Errorf("got %v", err)
-	}
+	_, err = Read("f", strings.NewReader(game+"\n"+game+"\n"+game[:40]))
+	expectError(t, err, "record: f, line 3: ", "the JSON is truncated")
 }
 
 func TestMissingFile(t *testing.T) {

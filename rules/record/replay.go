@@ -46,25 +46,6 @@ func (r *Replay) Next() Ply { return r.Record.Plies[r.Ply()] }
 // Hand returns a player's hand in arrival order, valid until the next Step.
 func (r *Replay) Hand(player int) Hand { return r.ledger.hands[player] }
 
-// Action translates the next recorded action.
-func (r *Replay) Action() (rules.Action, error) {
-	a, err := r.ledger.action(r.Next().Action)
-	if err != nil {
-		return 0, r.Record.errorf(r.Ply(), "%w", err)
-	}
-	return a, nil
-}
-
-// Legal translates the next recorded mask: the actions that the recording
-// says are legal, ascending.
-func (r *Replay) Legal() ([]rules.Action, error) {
-	legal, err := r.ledger.hand().Actions(r.Record.Config, r.Next().Mask)
-	if err != nil {
-		return nil, r.Record.errorf(r.Ply(), "%w", err)
-	}
-	return legal, nil
-}
-
 // Step makes the next recorded ply. An action that our rules call illegal is
 // an error, and leaves the replay where it is.
 func (r *Replay) Step() error {

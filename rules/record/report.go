@@ -1,9 +1,6 @@
 package record
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // keepMismatches is how many mismatches a report describes.
 const keepMismatches = 10
@@ -16,68 +13,54 @@ type Report struct {
 	First      []Mismatch // the first few of them
 }
 
+// The two forms of the code that are compared with a recording.
+const (
+	Scalar   = "scalar"
+	Lockstep = "lockstep"
+)
+
 // Where says what an item belongs to.
 type Where struct {
 	File string
 	Line int
 	Game int
 	Ply  int
-	Code string // which code was compared: "scalar" or "lockstep"
+	Row  string // what the line is instead of a state of a game, or ""
+	Code string // Scalar or Lockstep
 }
 
 // A Mismatch is an item that differs from the recording.
 type Mismatch struct {
 	Where
-	What      string // the item
-	Got, Want string // ours, the recording's
+	What string // the item and what is wrong with it
 }
 
 // String returns one line of text.
 func (m Mismatch) String() string {
-	return fmt.Sprintf("%s, line %d: game %d, ply %d, %s: %s is %s, recorded %s", m.File, m.Line, m.Game, m.Ply, m.Code, m.What, m.Got, m.Want)
-}
-
-// Check counts one item, and reports whether ours equals the recording's.
-func Check[T comparable](r *Report, at Where, what string, got, want T) bool {
-	r.Checked++
-	if got == want {
-		return true
+	of := m.Row
+	if of == "" {
+		of = fmt.Sprintf("game %d, ply %d", m.Game, m.Ply)
 	}
-	r.fail(at, what, fmt.Sprint(got), fmt.Sprint(want))
-	return false
+	return fmt.Sprintf("%s, line %d: %s, %s: %s", m.File, m.Line, of, m.Code, m.What)
 }
 
-// Fail counts one item as checked and wrong.
-func (r *Report) Fail(at Where, what, got, want string) {
+// Count counts an item. The difference says what is wrong with it; it is empty
+// if nothing is.
+func (r *Report) Count(at Where, difference string) {
 	r.Checked++
-	r.fail(at, what, got, want)
-}
-
-func (r *Report) fail(at Where, what, got, want string) {
+	if difference == "" {
+		return
+	}
 	r.Mismatched++
 	if len(r.First) < keepMismatches {
-		r.First = append(r.First, Mismatch{at, what, got, want})
+		r.First = append(r.First, Mismatch{at, difference})
 	}
 }
 
-// Merge adds another report's counts.
-func (r *Report) Merge(o *Report) {
-	r.Lines += o.Lines
-	r.Checked += o.Checked
-	r.Mismatched += o.Mismatched
-	room := min(len(o.First), keepMismatches-len(r.First))
-	r.First = append(r.First, o.First[:room]...)
-}
-
-// OK reports whether something was checked and nothing differs.
-func (r *Report) OK() bool { return r.Checked > 0 && r.Mismatched == 0 }
-
-// String returns the counts and the first mismatches, a line each.
-func (r *Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d lines, %d items checked, %d mismatching", r.Lines, r.Checked, r.Mismatched)
-	for _, m := range r.First {
-		fmt.Fprintf(&b, "\n%s", m)
+// Differs describes a value that is not the recorded one.
+func Differs[T comparable](what string, got, recorded T) string {
+	if got == recorded {
+		return ""
 	}
-	return b.String()
+	return fmt.Sprintf("%s is %v, recorded %v", what, got, recorded)
 }

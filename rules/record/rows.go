@@ -1,6 +1,10 @@
 package record
 
-import "fmt"
+import (
+	"fmt"
+
+	"vtrain/rules"
+)
 
 // Encoding is one recorded encoding of a state.
 type Encoding struct {
@@ -34,7 +38,8 @@ type BotMove struct {
 	Balanced *int   `json:"balanced_action,omitempty"` // what heuristic-balanced would do; noisy bots only
 }
 
-// Regret is one recorded regret matching row: everything is [A].
+// Regret is one recorded regret matching row: everything is [A], of no more
+// actions than a game can have.
 type Regret struct {
 	Line          int       `json:"-"`
 	Kind          string    `json:"kind"`
@@ -51,8 +56,8 @@ type Regret struct {
 	Softmax       []float32 `json:"masked_softmax"`
 }
 
-func parseEncoding(line []byte) (*Encoding, error) {
-	var e Encoding
+func parseEncoding(at place, line []byte) (*Encoding, error) {
+	e := Encoding{Line: at.line}
 	if err := decode(line, &e); err != nil {
 		return nil, err
 	}
@@ -63,8 +68,8 @@ func parseEncoding(line []byte) (*Encoding, error) {
 	)
 }
 
-func parseBotMove(line []byte) (*BotMove, error) {
-	var m BotMove
+func parseBotMove(at place, line []byte) (*BotMove, error) {
+	m := BotMove{Line: at.line}
 	if err := decode(line, &m); err != nil {
 		return nil, err
 	}
@@ -87,13 +92,14 @@ func checkSpot(games string, game, ply int) error {
 	return first(wantRange("game", game, 0, 1<<31-1), wantRange("ply", ply, 0, 1<<31-1))
 }
 
-func parseRegret(line []byte) (*Regret, error) {
-	var r Regret
+func parseRegret(at place, line []byte) (*Regret, error) {
+	r := Regret{Line: at.line}
 	if err := decode(line, &r); err != nil {
 		return nil, err
 	}
 	n := len(r.Advantages)
 	err := first(
+		wantAtMost("advantages", n, rules.MaxActions),
 		wantLength("legal", len(r.Legal), n),
 		wantLength("cython_uniform", len(r.CythonUniform), n),
 		wantLength("py_uniform", len(r.PyUniform), n),

@@ -167,6 +167,14 @@ func wantLength(field string, got, want int) error {
 	return nil
 }
 
+// wantAtMost is an error if a field's list is longer than that.
+func wantAtMost(field string, got, most int) error {
+	if got > most {
+		return fmt.Errorf("field %q has %d values, expected at most %d", field, got, most)
+	}
+	return nil
+}
+
 // wantRange is an error unless lo <= got <= hi.
 func wantRange(field string, got, lo, hi int) error {
 	if got < lo || got > hi {

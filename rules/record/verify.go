@@ -43,17 +43,19 @@ type face struct {
 	hand     Hand // of the player to move, ascending
 }
 
-func (g *Game) at(ply int, code string) Where { return Where{g.File, g.Line, g.Index, ply, code} }
+func (g *Game) at(ply int, code string) Where {
+	return Where{File: g.File, Line: g.Line, Game: g.Index, Ply: ply, Code: code}
+}
 
 // verifyScalar reports whether the game can be dealt.
 func verifyScalar(r *Report, g *Game) bool {
 	play, err := g.Replay()
 	if err != nil {
-		r.Fail(g.at(0, "scalar"), "deck", err.Error(), "a shuffled pack")
+		r.Count(g.at(0, Scalar), fmt.Sprintf("deck: %v", err))
 		return false
 	}
 	for !play.Done() {
-		at, want := g.at(play.Ply(), "scalar"), play.Next()
+		at, want := g.at(play.Ply(), Scalar), play.Next()
 		checkBefore(r, at, play.face(), want, play.ledger.hand())
 		if err := play.step(); err != nil {
 			failAction(r, at, want, err)
@@ -61,10 +63,10 @@ func verifyScalar(r *Report, g *Game) bool {
 		}
 		checkAfter(r, at, play.face(), want)
 	}
-	checkEnd(r, g.at(play.Ply(), "scalar"), play.face(), g)
+	checkEnd(r, g.at(play.Ply(), Scalar), play.face(), g)
 	for p, scores := range g.ExpeditionScores {
 		for c, want := range scores {
-			Check(r, g.at(play.Ply(), "scalar"), expeditionName(p, c), play.State.ExpeditionScore(p, c), want)
+			r.Count(g.at(play.Ply(), Scalar), Differs(expeditionName(p, c), play.State.ExpeditionScore(p, c), want))
 		}
 	}
 	return true
@@ -108,14 +110,14 @@ func (l *lockstep) checkEnd(r *Report, b int32) {
 	if l.ledgers[b].plies < len(g.Plies) {
 		return
 	}
-	at := g.at(len(g.Plies), "lockstep")
+	at := g.at(len(g.Plies), Lockstep)
 	legal := make([]uint64, l.state.MaskWords)
 	l.state.Legal(legal, []int32{b})
 	checkEnd(r, at, l.face(b, legal), g)
 	for p, scores := range g.ExpeditionScores {
 		for c, want := range scores {
 			exp := l.state.Exp.Row(b)[p*g.Config.Colors+c]
-			Check(r, at, expeditionName(p, c), int(l.state.SetScore(exp)), want)
+			r.Count(at, Differs(expeditionName(p, c), int(l.state.SetScore(exp)), want))
 		}
 	}
 }
@@ -125,7 +127,7 @@ func (l *lockstep) checkEnd(r *Report, b int32) {
 func (l *lockstep) checkPly(r *Report) {
 	var good, actions []int32
 	for i, b := range l.live {
-		at, want := l.games[b].at(l.ply, "lockstep"), l.games[b].Plies[l.ply]
+		at, want := l.games[b].at(l.ply, Lockstep), l.games[b].Plies[l.ply]
 		checkBefore(r, at, l.face(b, l.legalRow(i)), want, l.ledgers[b].hand())
 		a, err := l.action(i)
 		if err != nil {
@@ -139,7 +141,7 @@ func (l *lockstep) checkPly(r *Report) {
 	l.make(actions)
 	for _, b := range good {
 		g := l.games[b]
-		checkAfter(r, g.at(ply, "lockstep"), l.face(b, nil), g.Plies[ply])
+		checkAfter(r, g.at(ply, Lockstep), l.face(b, nil), g.Plies[ply])
 	}
 }
 
@@ -168,38 +170,40 @@ func rowHand(g *rules.Games, b int32, player int) Hand {
 }
 
 func checkBefore(r *Report, at Where, got face, want Ply, hand Hand) {
-	Check(r, at, "player", got.player, want.Player)
-	Check(r, at, "phase", got.phase, want.Phase)
-	Check(r, at, "legal mask", got.mask, want.Mask)
+	r.Count(at, Differs("player", got.player, want.Player))
+	r.Count(at, Differs("phase", got.phase, want.Phase))
+	r.Count(at, Differs("legal mask", got.mask, want.Mask))
 	sorted := slices.Sorted(slices.Values(hand))
-	if r.Checked++; !slices.Equal(got.hand, sorted) {
-		r.fail(at, "hand", fmt.Sprint(got.hand), fmt.Sprint(sorted))
+	difference := ""
+	if !slices.Equal(got.hand, sorted) {
+		difference = fmt.Sprintf("hand is %v, recorded %v", got.hand, sorted)
 	}
+	r.Count(at, difference)
 }
 
 func checkAfter(r *Report, at Where, got face, want Ply) {
-	Check(r, at, "score of player 0", got.score[0], want.Score[0])
-	Check(r, at, "score of player 1", got.score[1], want.Score[1])
-	Check(r, at, "deck length", got.deck, want.Deck)
+	r.Count(at, Differs("score of player 0", got.score[0], want.Score[0]))
+	r.Count(at, Differs("score of player 1", got.score[1], want.Score[1]))
+	r.Count(at, Differs("deck length", got.deck, want.Deck))
 }
 
 func checkEnd(r *Report, at Where, got face, g *Game) {
-	Check(r, at, "terminal", got.terminal, g.Terminal)
-	Check(r, at, "final score of player 0", got.score[0], g.Final[0])
-	Check(r, at, "final score of player 1", got.score[1], g.Final[1])
-	Check(r, at, "number of plies", at.Ply, g.PlyCount)
-	Check(r, at, "turns", got.turns, g.Turns)
+	r.Count(at, Differs("terminal", got.terminal, g.Terminal))
+	r.Count(at, Differs("final score of player 0", got.score[0], g.Final[0]))
+	r.Count(at, Differs("final score of player 1", got.score[1], g.Final[1]))
+	r.Count(at, Differs("number of plies", at.Ply, g.PlyCount))
+	r.Count(at, Differs("turns", got.turns, g.Turns))
 	if !got.terminal || len(g.Plies) == 0 {
 		return
 	}
 	last := g.Plies[len(g.Plies)-1]
-	Check(r, at, "player after the end", got.player, last.Player)
-	Check(r, at, "phase after the end", got.phase, last.Phase)
-	Check(r, at, "legal mask after the end", got.mask, 0)
+	r.Count(at, Differs("player after the end", got.player, last.Player))
+	r.Count(at, Differs("phase after the end", got.phase, last.Phase))
+	r.Count(at, Differs("legal mask after the end", got.mask, 0))
 }
 
 func failAction(r *Report, at Where, want Ply, err error) {
-	r.Fail(at, fmt.Sprintf("slot action %d", want.Action), err.Error(), "a legal action")
+	r.Count(at, fmt.Sprintf("slot action %d: %v", want.Action, err))
 }
 
 func expeditionName(player, color int) string {

@@ -1,0 +1,29 @@
+package run
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseAgent(t *testing.T) {
+	for name, want := range map[string]AgentName{
+		"rule":                  {Bot: "rule", Policy: Average},
+		"run:runs/a":            {Dir: "runs/a", Policy: Average},
+		"run:runs/a@current":    {Dir: "runs/a", Policy: Current},
+		"ckpt:c/000100@greedy":  {Dir: "c/000100", Policy: Average, Greedy: true},
+		"run:a@current@greedy":  {Dir: "a", Policy: Current, Greedy: true},
+		"run:me@home/a@greedy":  {Dir: "me@home/a", Policy: Average, Greedy: true},
+		"run:C:/runs/a@average": {Dir: "C:/runs/a", Policy: Average},
+	} {
+		got, err := ParseAgent(name)
+		want.Text = name
+		if err != nil || got != want {
+			t.Errorf("%s is %+v, %v; expected %+v", name, got, err, want)
+		}
+	}
+	for _, name := range []string{"", "ruel", "run:", "run:@greedy", "rule@greedy", "file:a"} {
+		if _, err := ParseAgent(name); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: error %v does not name it", name, err)
+		}
+	}
+}
