@@ -25,6 +25,8 @@ func NewReservoir(game vec.Batch, capacity int) *Reservoir {
 	r := &Reservoir{State: game.New(), capacity: capacity}
 	vec.Attach(&r.columns, "policy", &r.Policy, game.MaxLegal())
 	vec.Attach(&r.columns, "iteration", &r.Iteration, 1)
+	r.State.Limit(capacity)
+	r.columns.Limit(capacity)
 	return r
 }
 
