@@ -274,6 +274,10 @@ func (a *adamW) step(p nets.Params, grad nets.Params) {
 
 // trainerFit learns a batch by heart.
 func trainerFit(t *testing.T, f TrainerFactory) {
+	steps := 300
+	if testing.Short() {
+		steps = 100
+	}
 	for _, k := range kinds {
 		b := newProblem(small, 30, k, 12)
 		p := small.NewParams()
@@ -282,7 +286,7 @@ func trainerFit(t *testing.T, f TrainerFactory) {
 		b.normalise()
 		floor := b.floor()
 		first := step(t, tr, b).Loss - floor
-		for range 300 {
+		for range steps {
 			step(t, tr, b)
 		}
 		if last := step(t, tr, b).Loss - floor; !(last < 0.05*first) || !(first > 0) {
