@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -41,14 +42,17 @@ var palette = []color.Color{
 }
 
 // Draw writes a figure of panels to a PNG file, which appears whole or not at
-// all.
+// all. One legend, of the first panel, stands beside them.
 func Draw(path, xLabel string, panels []Panel) error {
-	const width, height = 18 * vg.Centimeter, 9 * vg.Centimeter
+	const width, height, legendWidth = 23 * vg.Centimeter, 8 * vg.Centimeter, 6.4 * vg.Centimeter
 	img := vgimg.NewWith(vgimg.UseWH(width, height*vg.Length(len(panels))), vgimg.UseDPI(110))
-	tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadTop: 8, PadBottom: 6, PadLeft: 6, PadRight: 14, PadY: 12}
+	canvas := draw.New(img)
+	tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadTop: 8, PadBottom: 6, PadLeft: 6, PadRight: 10, PadY: 10}
 	plots := make([][]*plot.Plot, len(panels))
+	legend := plot.NewLegend()
+	legend.Top, legend.Left = true, true
 	for i, panel := range panels {
-		p, err := panel.plot()
+		p, err := panel.plot(&legend, i == 0)
 		if err != nil {
 			return fmt.Errorf("plot %s: %w", path, err)
 		}
@@ -57,17 +61,19 @@ func Draw(path, xLabel string, panels []Panel) error {
 		}
 		plots[i] = []*plot.Plot{p}
 	}
-	for i, row := range plot.Align(plots, tiles, draw.New(img)) {
+	for i, row := range plot.Align(plots, tiles, draw.Crop(canvas, 0, -legendWidth, 0, 0)) {
 		plots[i][0].Draw(row[0])
 	}
+	legend.Draw(draw.Crop(canvas, width-legendWidth, 0, 0, -30))
 	return writeFile(path, vgimg.PngCanvas{Canvas: img})
 }
 
-func (panel Panel) plot() (*plot.Plot, error) {
+func (panel Panel) plot(legend *plot.Legend, listed bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.Y.Label.Text = panel.Title, panel.Y
 	p.Title.Padding = 6
 	p.X.Min = 0
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	p.Add(plotter.NewGrid())
 	if !math.IsNaN(panel.Line) {
 		line := plotter.NewFunction(func(float64) float64 { return panel.Line })
@@ -75,26 +81,49 @@ func (panel Panel) plot() (*plot.Plot, error) {
 		p.Add(line)
 	}
 	for _, c := range panel.Curves {
-		if err := c.add(p); err != nil {
+		thumbnails, err := c.add(p)
+		if err != nil {
 			return nil, err
+		}
+		if listed {
+			legend.Add(c.Label, thumbnails...)
 		}
 	}
 	if panel.YMin != panel.YMax {
 		p.Y.Min, p.Y.Max = panel.YMin, panel.YMax
 	}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.XOffs, p.Legend.YOffs = 6, -4
 	return p, nil
 }
 
-func (c Curve) add(p *plot.Plot) error {
+// roundTicks marks an axis at some four to ten multiples of 1, 2 or 5 times a power of
+// ten.
+func roundTicks(lo, hi float64) []plot.Tick {
+	if !(hi > lo) {
+		return nil
+	}
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/3)))
+	for _, k := range []float64{5, 2, 1} {
+		if (hi-lo)/(k*step) >= 4 {
+			step *= k
+			break
+		}
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(lo / step); i*step <= hi; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
+	}
+	return ticks
+}
+
+// add draws the curve, and returns what the legend shows of it.
+func (c Curve) add(p *plot.Plot) ([]plot.Thumbnailer, error) {
 	points := make(plotter.XYs, len(c.X))
 	for i := range points {
 		points[i].X, points[i].Y = c.X[i], c.Y[i]
 	}
 	line, marks, err := plotter.NewLinePoints(points)
 	if err != nil {
-		return fmt.Errorf("curve %q: %w", c.Label, err)
+		return nil, fmt.Errorf("curve %q: %w", c.Label, err)
 	}
 	line.Color = palette[c.Color%len(palette)]
 	line.Width = vg.Points(1.4)
@@ -103,8 +132,7 @@ func (c Curve) add(p *plot.Plot) error {
 	}
 	marks.Color, marks.Radius, marks.Shape = line.Color, vg.Points(2), draw.CircleGlyph{}
 	p.Add(line, marks)
-	p.Legend.Add(c.Label, line, marks)
-	return c.addErrors(p, points, line.Color)
+	return []plot.Thumbnailer{line, marks}, c.addErrors(p, points, line.Color)
 }
 
 func (c Curve) addErrors(p *plot.Plot, points plotter.XYs, color color.Color) error {

@@ -5,6 +5,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -76,5 +77,26 @@ func TestCurves(t *testing.T) {
 	}
 	if got := c[0]; got.X[1] != 2 || got.Y[1] != 60 || got.Error[1] != 1 || len(got.X) != 2 {
 		t.Errorf("curve %+v", got)
+	}
+}
+
+func TestRoundTicks(t *testing.T) {
+	for _, k := range []struct {
+		lo, hi float64
+		want   []string
+	}{
+		{0, 100, []string{"0", "20", "40", "60", "80", "100"}},
+		{0, 28.7, []string{"0", "5", "10", "15", "20", "25"}},
+		{-110, 115, []string{"-100", "-50", "0", "50", "100"}},
+		{0, .031, []string{"0", "0.01", "0.02", "0.03"}},
+		{3, 3, nil},
+	} {
+		var got []string
+		for _, tick := range roundTicks(k.lo, k.hi) {
+			got = append(got, tick.Label)
+		}
+		if !slices.Equal(got, k.want) {
+			t.Errorf("ticks of %v to %v are %v, expected %v", k.lo, k.hi, got, k.want)
+		}
 	}
 }
