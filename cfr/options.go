@@ -3,6 +3,7 @@ package cfr
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -42,7 +43,7 @@ func DefaultOptions() Options {
 // Validate reports the first impossible setting.
 func (o Options) Validate() error {
 	if o.Estimator != "critic" {
-		return fmt.Errorf("learner: estimator is %q, expected critic", o.Estimator)
+		return fmt.Errorf("learner.estimator is %q, expected critic", o.Estimator)
 	}
 	if _, err := ParseFallback(o.Fallback); err != nil {
 		return err
@@ -55,7 +56,7 @@ func (o Options) Validate() error {
 		{"games", float64(o.Games), 1, 1 << 20},
 		{"epsilon", o.Epsilon, 0, 1},
 		{"lambda", o.Lambda, 0, 1},
-		{"window", float64(o.Window), 1, math.MaxInt32},
+		{"window", float64(o.Window), 1, 1e6},
 		{"regret_gain", o.RegretGain, 1e-6, 1e6},
 		{"averaging", o.Averaging, 0, 8},
 		{"clip", o.Clip, 1, math.MaxFloat32},
@@ -70,10 +71,25 @@ func (o Options) Validate() error {
 		{"clip_norm", o.ClipNorm, 0, math.MaxFloat32},
 	} {
 		if !(k.value >= k.lo && k.value <= k.hi) {
-			return fmt.Errorf("learner: %s is %v, expected %v to %v", k.key, k.value, k.lo, k.hi)
+			return fmt.Errorf("learner.%s is %s, expected %s", k.key, number(k.value), span(k.lo, k.hi))
 		}
 	}
 	return nil
+}
+
+func span(lo, hi float64) string {
+	if hi >= math.MaxFloat32 {
+		return number(lo) + " or more"
+	}
+	return number(lo) + " to " + number(hi)
+}
+
+// number writes counts as people do, without an exponent.
+func number(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // A Fallback is the policy of an information state without positive regret.
@@ -96,5 +112,5 @@ func ParseFallback(name string) (Fallback, error) {
 			return Fallback(i), nil
 		}
 	}
-	return 0, fmt.Errorf("learner: fallback is %q, expected %s", name, strings.Join(fallbackNames, " or "))
+	return 0, fmt.Errorf("learner.fallback is %q, expected %s", name, strings.Join(fallbackNames, " or "))
 }

@@ -24,14 +24,14 @@ func NewPlan(game vec.Batch, hidden []int, memory int, o Options) (Plan, error) 
 		return Plan{}, err
 	}
 	if game.Horizon() == 0 {
-		return Plan{}, errors.New("learner: games have no bound on their plies, expected a turn limit")
+		return Plan{}, errors.New("rules.max_turns is 0: games have no bound on their plies, expected a turn limit")
 	}
 	if memory < 1 || memory > math.MaxInt32 {
-		return Plan{}, fmt.Errorf("memory: %d rows, expected 1 to %d", memory, math.MaxInt32)
+		return Plan{}, fmt.Errorf("memory.strategy_rows is %d, expected 1 to %d", memory, math.MaxInt32)
 	}
 	nodes := o.Games * game.Horizon()
 	if legal := nodes * game.MaxLegal(); legal > math.MaxInt32 {
-		return Plan{}, fmt.Errorf("learner: games is %d: of %d plies and %d actions each that is up to %d numbers an iteration, expected at most %d",
+		return Plan{}, fmt.Errorf("learner.games is %d: of %d plies and %d actions each that is up to %d numbers an iteration, expected at most %d",
 			o.Games, game.Horizon(), game.MaxLegal(), legal, math.MaxInt32)
 	}
 	p := Plan{Nodes: nodes, ReservoirBytes: int64(memory) * int64(NewReservoir(game, memory).RowBytes())}

@@ -24,7 +24,7 @@ func Rules(given rules.Config, names ...run.AgentName) (rules.Config, error) {
 		}
 		head, err := run.LoadHead(n.Dir)
 		if err != nil {
-			return given, err
+			return given, n.Explain(err)
 		}
 		own := head.Config.Rules.Config
 		if first == "" {
@@ -71,7 +71,7 @@ func Close(a arena.Agent) error {
 func openTrained(n run.AgentName, cfg rules.Config, rows int, seed uint64, pool *vec.Pool) (arena.Agent, error) {
 	saved, err := run.LoadWeights(n.Dir)
 	if err != nil {
-		return nil, err
+		return nil, n.Explain(err)
 	}
 	own := saved.Config
 	if err := mustMatch(n, own.Rules.Config, "the match is played", cfg); err != nil {

@@ -28,7 +28,7 @@ type Options struct {
 	Games int       // games to play, an even number of at least 4: two for each deal
 	Seed  uint64    // of the deals
 	Pool  *vec.Pool // workers; nil is the caller alone
-	Batch int       // games at once; 0 means 4096
+	Batch int       // games at once; 0 means DefaultBatch
 	// Progress, if not nil, is called now and then with the games finished.
 	Progress func(games int)
 }
@@ -53,6 +53,9 @@ type Result struct {
 // MinGames is the shortest match: an error needs two deals.
 const MinGames = 4
 
+// DefaultBatch is how many games are played at once unless a caller says so.
+const DefaultBatch = 4096
+
 // Playable reports whether a match can have that many games.
 func Playable(games int) bool { return games >= MinGames && games%2 == 0 }
 
@@ -66,7 +69,7 @@ func Play(cfg rules.Config, agent, opponent Agent, o Options) (Result, error) {
 		return Result{}, errors.New("arena: max_turns is 0, expected a turn limit")
 	}
 	if o.Batch == 0 {
-		o.Batch = 4096
+		o.Batch = DefaultBatch
 	}
 	o.Batch += o.Batch % 2
 	m := &match{cfg: cfg, agents: [2]Agent{agent, opponent}, o: o, games: rules.NewOrderedGames(cfg, o.Pool)}

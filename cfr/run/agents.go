@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,17 +31,27 @@ type AgentName struct {
 func ParseAgent(text string) (AgentName, error) {
 	n := AgentName{Text: text, Policy: Average}
 	kind, dir, trained := strings.Cut(text, ":")
+	bot, _, suffixed := strings.Cut(text, "@")
 	switch {
 	case !trained && slices.Contains(bots.Names(), text):
 		n.Bot = text
 		return n, nil
+	case !trained && suffixed && slices.Contains(bots.Names(), bot):
+		return n, fmt.Errorf("agent %q: suffixes are for trained agents, expected %s alone", text, bot)
 	case kind != "run" && kind != "ckpt", !trained:
 		return n, unknownAgent(text)
 	}
+	chosen := "" // policy that a suffix has named
 	for {
 		at := strings.LastIndexByte(dir, '@')
 		if at < 0 || !n.suffix(dir[at+1:]) {
 			break
+		}
+		if name := dir[at+1:]; slices.Contains(policies, name) {
+			if chosen != "" && chosen != name {
+				return n, fmt.Errorf("agent %q: @%s and @%s contradict each other, expected one of them", text, name, chosen)
+			}
+			chosen = name
 		}
 		dir = dir[:at]
 	}
@@ -48,6 +59,16 @@ func ParseAgent(text string) (AgentName, error) {
 		return n, unknownAgent(text)
 	}
 	return n, nil
+}
+
+// Explain adds to an error of loading the agent whose it is, and which suffixes
+// there are if its folder seems to end in one.
+func (n AgentName) Explain(err error) error {
+	base := filepath.Base(n.Dir)
+	if at := strings.LastIndexByte(base, '@'); at >= 0 && !exists(n.Dir) {
+		return fmt.Errorf("%s: %w; if @%s is meant as a suffix: there are @%s, @%s and @greedy", n.Text, err, base[at+1:], Average, Current)
+	}
+	return fmt.Errorf("%s: %w", n.Text, err)
 }
 
 // suffix applies a suffix, and reports whether there is one of that name. A
@@ -65,5 +86,12 @@ func (n *AgentName) suffix(name string) bool {
 }
 
 func unknownAgent(text string) error {
-	return fmt.Errorf("unknown agent %q, expected run:DIR, ckpt:DIR or one of %s", text, strings.Join(bots.Names(), ", "))
+	hint := ""
+	const typos = 2
+	for _, name := range bots.Names() {
+		if !strings.Contains(text, ":") && distance(text, name) <= typos {
+			hint = fmt.Sprintf("did you mean %s? ", name)
+		}
+	}
+	return fmt.Errorf("unknown agent %q, %sexpected run:DIR, ckpt:DIR or one of %s", text, hint, strings.Join(bots.Names(), ", "))
 }

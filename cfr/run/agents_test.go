@@ -21,6 +21,14 @@ func TestParseAgent(t *testing.T) {
 			t.Errorf("%s is %+v, %v; expected %+v", name, got, err, want)
 		}
 	}
+	for name, says := range map[string]string{
+		"rulle":                 "did you mean rule?",
+		"rule@greedy":           "suffixes are for trained agents, expected rule alone",
+		"run:a@average@current": "@average and @current contradict each other",
+	} {
+		_, err := ParseAgent(name)
+		mustFail(t, err, name, says)
+	}
 	for _, name := range []string{"", "ruel", "run:", "run:@greedy", "rule@greedy", "file:a"} {
 		if _, err := ParseAgent(name); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q: error %v does not name it", name, err)

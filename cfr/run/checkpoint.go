@@ -234,12 +234,47 @@ func (f *Folder) Resume() (*Checkpoint, error) {
 	case err == nil:
 		last = ck.Manifest.Iteration
 	case !errors.Is(err, ErrNoCheckpoint):
-		return nil, err
+		return nil, f.olderThanLatest(err)
 	}
 	if err := f.forget(last); err != nil {
 		return nil, fmt.Errorf("run folder %s: %w", f.Dir, err)
 	}
 	return ck, nil
+}
+
+// olderThanLatest adds to an error of the latest checkpoint what there is
+// besides.
+func (f *Folder) olderThanLatest(failed error) error {
+	latest, err := readLatest(f.Dir)
+	iterations, err2 := Checkpoints(f.Dir)
+	if err != nil || err2 != nil {
+		return failed
+	}
+	var names []string
+	for _, n := range slices.Backward(iterations) {
+		if name := checkpointName(n); name < latest {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return failed
+	}
+	return fmt.Errorf("%w (older: %s; name one in %s to go on from it)", failed, strings.Join(names, ", "), f.Path(checkpointsName, latestName))
+}
+
+// mustHaveSaved refuses to begin anew where the metrics have iterations that
+// only come after a checkpoint.
+func (f *Folder) mustHaveSaved() error {
+	rows, err := ReadMetrics(f.Dir)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	every, last := f.Config.Checkpoint.Every, int(rows[len(rows)-1]["iteration"])
+	if every == 0 || last <= every { // it may have died before the first was published
+		return nil
+	}
+	return fmt.Errorf("no %s, but %s reaches iteration %d and checkpoint.every is %d: the checkpoints are missing; put them back, or train in a new folder",
+		filepath.Join(checkpointsName, latestName), metricsName, last, every)
 }
 
 // forget removes what a killed process logged after the last iteration saved,
@@ -252,6 +287,11 @@ func (f *Folder) forget(last int) error {
 	later := slices.DeleteFunc(iterations, func(n int) bool { return n <= last })
 	if last < 0 && len(later) > 1 { // all but one have been the latest
 		return fmt.Errorf("no %s, expected it to name a checkpoint, such as %s", filepath.Join(checkpointsName, latestName), checkpointName(later[len(later)-1]))
+	}
+	if last < 0 {
+		if err := f.mustHaveSaved(); err != nil {
+			return err
+		}
 	}
 	for _, n := range later {
 		if err := removeAside(f.Path(checkpointsName, checkpointName(n))); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vtrain/cfr"
@@ -27,7 +28,7 @@ type Config struct {
 }
 
 // Run is the section of the run as such. Minutes or Iterations are its budget,
-// never both; where both are 0 the caller decides.
+// never both; where both are 0 the caller decides, DefaultMinutes as a rule.
 type Run struct {
 	Name       string  `yaml:"name"`
 	Seed       uint64  `yaml:"seed"`
@@ -36,8 +37,7 @@ type Run struct {
 	Workers    int     `yaml:"workers"`
 }
 
-// Rules is a variant of the game: a preset and its values, which may have been
-// changed since.
+// Rules is a variant of the game, and the preset that it is, or custom.
 type Rules struct {
 	Preset       string `yaml:"preset"`
 	rules.Config `yaml:",inline"`
@@ -71,6 +71,9 @@ type Schedule struct {
 	Every int `yaml:"every"`
 	Keep  int `yaml:"keep"`
 }
+
+// DefaultMinutes is the budget of a run that was given none.
+const DefaultMinutes = 15
 
 // defaultTurns bounds games by default: players who only draw from piles would
 // play for ever.
@@ -158,11 +161,13 @@ func continues(have, want Config) error {
 const (
 	maxWidth    = 8192
 	maxHidden   = 16
-	maxMinutes  = 1e7
 	maxWorkers  = 4096
-	maxGames    = 1 << 24
 	maxKeep     = 1 << 20
 	maxNameSize = 200
+
+	MaxMinutes    = 10_000_000
+	MaxIterations = math.MaxInt32
+	MaxGames      = 1 << 24 // of a match
 )
 
 // Validate reports the first impossible value of any section.
@@ -185,11 +190,11 @@ func (c Config) validateName() error {
 }
 
 func (c Config) validateRules() error {
-	if _, err := rules.Preset(c.Rules.Preset); err != nil {
+	if _, err := rules.Preset(c.Rules.Preset); err != nil && c.Rules.Preset != customPreset {
 		return badPreset(c.Rules.Preset)
 	}
 	if err := c.Rules.Config.Validate(); err != nil {
-		return err
+		return ruleKey(err)
 	}
 	if c.Rules.MaxTurns == 0 {
 		return errors.New("rules.max_turns is 0, expected at least 1: players who only draw from piles would never end a game")
@@ -201,7 +206,17 @@ func (c Config) validateRules() error {
 }
 
 func badPreset(name string) error {
-	return fmt.Errorf("rules.preset is %q, expected one of %s", name, strings.Join(rules.Presets(), ", "))
+	return fmt.Errorf("rules.preset is %q, expected one of %s or %s", name, strings.Join(rules.Presets(), ", "), customPreset)
+}
+
+// ruleKey writes "rules: hand is …" as "rules.hand is …". What combines keys
+// stays as it is.
+func ruleKey(err error) error {
+	text, ok := strings.CutPrefix(err.Error(), "rules: ")
+	if subject, _, _ := strings.Cut(text, " is "); !ok || strings.Contains(subject, " ") {
+		return err
+	}
+	return errors.New("rules." + text)
 }
 
 func (c Config) validateNets() error {
@@ -217,8 +232,8 @@ func (c Config) validateNets() error {
 }
 
 func (c Config) validateEvaluation() error {
-	if n := c.Evaluation.Games; n != 0 && !arena.Playable(n) || n > maxGames {
-		return fmt.Errorf("evaluation.games is %d, expected 0 for no matches, or an even number from %d to %d", n, arena.MinGames, maxGames)
+	if n := c.Evaluation.Games; n != 0 && !arena.Playable(n) || n > MaxGames {
+		return fmt.Errorf("evaluation.games is %d, expected 0 for no matches, or an even number from %d to %d", n, arena.MinGames, MaxGames)
 	}
 	for i, name := range c.Evaluation.Opponents {
 		if _, err := ParseAgent(name); err != nil {
@@ -242,8 +257,8 @@ func (c Config) validateNumbers() error {
 		value  float64
 		lo, hi float64
 	}{
-		{"run.minutes", c.Run.Minutes, 0, maxMinutes},
-		{"run.iterations", float64(c.Run.Iterations), 0, math.MaxInt32},
+		{"run.minutes", c.Run.Minutes, 0, MaxMinutes},
+		{"run.iterations", float64(c.Run.Iterations), 0, MaxIterations},
 		{"run.workers", float64(c.Run.Workers), 0, maxWorkers},
 		{"memory.strategy_rows", float64(c.Memory.StrategyRows), 1, math.MaxInt32},
 		{"evaluation.every", float64(c.Evaluation.Every), 0, math.MaxInt32},
@@ -251,7 +266,7 @@ func (c Config) validateNumbers() error {
 		{"checkpoint.keep", float64(c.Checkpoint.Keep), 1, maxKeep},
 	} {
 		if !(k.value >= k.lo && k.value <= k.hi) {
-			return fmt.Errorf("%s is %v, expected %.0f to %.0f", k.key, k.value, k.lo, k.hi)
+			return fmt.Errorf("%s is %s, expected %.0f to %.0f", k.key, strconv.FormatFloat(k.value, 'f', -1, 64), k.lo, k.hi)
 		}
 	}
 	return nil

@@ -90,7 +90,7 @@ func TestPresetAndOverrides(t *testing.T) {
 	tiny := rules.MustPreset("tiny")
 	tiny.MaxTurns, tiny.Hand = defaultTurns, 3
 	for _, text := range []string{"rules: {preset: tiny, hand: 3}", "rules:\n  hand: 3\n  preset: tiny\n"} {
-		if got := mustLoad(t, text).Rules; got != (Rules{"tiny", tiny}) {
+		if got := mustLoad(t, text).Rules; got != (Rules{customPreset, tiny}) {
 			t.Errorf("%q gives %+v", text, got)
 		}
 	}
@@ -103,6 +103,40 @@ func TestPresetAndOverrides(t *testing.T) {
 	}
 	if !strings.Contains(string(c.Marshal()), "  hand: 4 ") {
 		t.Errorf("resolved configuration lacks the preset's values:\n%s", c.Marshal())
+	}
+}
+
+// TestNamesOfPresets: a configuration names the preset that it is.
+func TestNamesOfPresets(t *testing.T) {
+	for text, want := range map[string]string{
+		"rules: {wagers: 0}": "nowager", "rules: {hand: 7}": "custom", "rules: {preset: mid, max_turns: 9}": "mid", "rules: {preset: custom}": "classic",
+		"rules: {preset: custom, colors: 4}": "custom", "rules: {preset: custom, wagers: 0}": "nowager", "rules: {preset: mid, colors: 4}": "custom",
+	} {
+		c := mustLoad(t, text)
+		if again := mustLoad(t, string(c.Marshal())); again.Rules.Preset != want || again.Rules.Config != c.Rules.Config {
+			t.Errorf("%s: read back as %+v, expected %s", text, again.Rules, want)
+		}
+	}
+}
+
+// TestForgottenValues: who changes the preset of a printed file alone is told.
+func TestForgottenValues(t *testing.T) {
+	text := strings.Replace(string(Default().Marshal()), "preset: classic", "preset: mid", 1)
+	path := writeFile(t, text)
+	_, err := LoadConfig(path)
+	mustFail(t, err, path+":8: rules.preset is mid, but all values that it would set are given, and are those of classic: delete them or change the preset")
+	if c := mustLoad(t, "rules: {preset: classic, wagers: 0}"); c.Rules.Preset != "nowager" {
+		t.Errorf("a preset with one other value is %s, expected nowager", c.Rules.Preset)
+	}
+}
+
+// TestSetAll: the order doesn't matter to a preset, nor does a file's.
+func TestSetAll(t *testing.T) {
+	for _, all := range [][]string{{"rules.colors=4", " rules.preset = mid"}, {"rules.preset=tiny", "rules.preset=mid", "rules.colors=4"}} {
+		c := mustLoad(t, "rules: {hand: 3}")
+		if err := c.SetAll(all); err != nil || c.Rules.Colors != 4 || c.Rules.Hand != rules.MustPreset("mid").Hand {
+			t.Errorf("%q gives %+v, %v", all, c.Rules, err)
+		}
 	}
 }
 
@@ -197,6 +231,7 @@ func TestSetErrors(t *testing.T) {
 
 func TestImpossibleConfigurations(t *testing.T) {
 	for s, parts := range map[string][]string{
+		"rules.hand=0":           {"rules.hand is 0, expected at least 1"},
 		"rules.hand=31":          {"60, expected at least two hands (62 cards)"},
 		"rules.ranks=14":         {"17, expected at most 16 cards a colour"},
 		"run.name=../x":          {`run.name is "../x"`},
@@ -208,7 +243,8 @@ func TestImpossibleConfigurations(t *testing.T) {
 		"nets.hidden=256,0":      {"nets.hidden[1] is 0, expected 1 to 8192"},
 		"nets.hidden=9000":       {"nets.hidden[0] is 9000, expected 1 to 8192"},
 		"nets.hidden=" + "1" + strings.Repeat(",1", 16): {"nets.hidden has 17 layers, expected at most 16"},
-		"learner.epsilon=2":                             {"epsilon is 2, expected 0 to 1"},
+		"learner.epsilon=2":                             {"learner.epsilon is 2, expected 0 to 1"},
+		"memory.strategy_rows=3e9":                      {"memory.strategy_rows is 3000000000, expected 1 to"},
 		"memory.strategy_rows=0":                        {"memory.strategy_rows is 0, expected 1 to"},
 		"evaluation.games=1":                            {"evaluation.games is 1, expected 0 for no matches, or an even number from 4 to"},
 		"evaluation.games=2":                            {"evaluation.games is 2,"},
@@ -271,7 +307,10 @@ func drawConfig(t *rapid.T) Config {
 			t.Fatalf("%s has no generator", k.name)
 		}
 	}
-	c.Rules.Preset = rapid.SampledFrom(rules.Presets()).Draw(t, "preset")
+	if rapid.Bool().Draw(t, "preset") {
+		c.Rules.Config = rules.MustPreset(rapid.SampledFrom(rules.Presets()).Draw(t, "rules"))
+	}
+	c.Rules.Preset = c.Rules.Name()
 	return c
 }
 

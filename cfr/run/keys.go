@@ -69,7 +69,13 @@ func (c *Config) assign(name string, r raw) error {
 	if name == presetKey {
 		return c.setPreset(r)
 	}
-	return set(keys[i].value, name, r)
+	if err := set(keys[i].value, name, r); err != nil {
+		return err
+	}
+	if strings.HasPrefix(name, "rules.") {
+		c.Rules.Preset = c.Rules.Name()
+	}
+	return nil
 }
 
 func example(keys []key, section string) string {
@@ -80,12 +86,19 @@ func example(keys []key, section string) string {
 // presetKey is the one key that sets others.
 const presetKey = "rules.preset"
 
+// customPreset is the name of rules that no preset has; it sets nothing.
+const customPreset = "custom"
+
 // setPreset starts the rules afresh from a preset. The turn limit stays, for
 // presets have none.
 func (c *Config) setPreset(r raw) error {
 	var name string
 	if err := set(reflect.ValueOf(&name).Elem(), presetKey, r); err != nil {
 		return err
+	}
+	if name == customPreset {
+		c.Rules.Preset = name
+		return nil
 	}
 	variant, err := rules.Preset(name)
 	if err != nil {
@@ -94,6 +107,17 @@ func (c *Config) setPreset(r raw) error {
 	variant.MaxTurns = c.Rules.MaxTurns
 	c.Rules = Rules{name, variant}
 	return nil
+}
+
+// presetKeys are the keys that a preset sets: all rules but the turn limit.
+func presetKeys(c *Config) []string {
+	var names []string
+	for _, k := range keysOf(c) {
+		if strings.HasPrefix(k.name, "rules.") && k.name != presetKey && k.name != "rules.max_turns" {
+			names = append(names, k.name)
+		}
+	}
+	return names
 }
 
 // set converts a value to the type of its destination.

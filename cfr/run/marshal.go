@@ -9,11 +9,11 @@ import (
 var notes = map[string]string{
 	"run.name":       "folder under runs/",
 	"run.seed":       "of everything random: the same seed gives the same run",
-	"run.minutes":    "budget in minutes, 0 if it is in iterations",
-	"run.iterations": "budget in iterations, 0 if it is in minutes",
+	"run.minutes":    fmt.Sprintf("budget in minutes, 0 if it is in iterations; both 0: %d minutes", DefaultMinutes),
+	"run.iterations": fmt.Sprintf("budget in iterations, 0 if it is in minutes; both 0: %d minutes", DefaultMinutes),
 	"run.workers":    "worker threads, 0 for all cores granted",
 
-	"rules.preset":    "variant that the values below were taken from",
+	"rules.preset":    "the variant that the values below are, or custom; alone it sets them",
 	"rules.colors":    "expeditions",
 	"rules.ranks":     "number cards of a colour",
 	"rules.min_rank":  "face value of the lowest number card",
@@ -49,7 +49,7 @@ var notes = map[string]string{
 
 	"memory.strategy_rows": "decisions that the average strategy is learned from, at most",
 
-	"evaluation.every":     "iterations between evaluations, 0 for none before the end",
+	"evaluation.every":     "iterations between evaluations, a fifth of that before the first; 0 for none before the end",
 	"evaluation.games":     "games of a match, an even number: deals are played twice; 0 for no matches",
 	"evaluation.opponents": "bots, or agents as run:DIR and ckpt:DIR",
 	"evaluation.policies":  "of the learner: average, current",
@@ -61,6 +61,7 @@ var notes = map[string]string{
 // Marshal returns the configuration as YAML, every value written out and
 // explained. LoadConfig reads it back to an equal one.
 func (c Config) Marshal() []byte {
+	c.Rules.Preset = c.Rules.Name()
 	keys := keysOf(&c)
 	widest := 0
 	for _, k := range keys {

@@ -59,7 +59,16 @@ func (m *metricsFile) write(line []byte) error {
 // Append logs one iteration: its metrics and whatever else the caller measured,
 // such as results of matches. Nested metrics have both names, as critic_loss.
 func (f *Folder) Append(m cfr.Metrics, extra map[string]float64) error {
-	values := flatten(nil, "", reflect.ValueOf(m))
+	return f.append(m.Iteration, flatten(nil, "", reflect.ValueOf(m)), extra)
+}
+
+// AppendUntrained logs iteration 0, of which there is only what the caller
+// measured.
+func (f *Folder) AppendUntrained(extra map[string]float64) error {
+	return f.append(0, []metric{{"iteration", 0}, {"states", 0}}, extra)
+}
+
+func (f *Folder) append(iteration int, values []metric, extra map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if name == "" || MetricKey(name) != name || slices.ContainsFunc(values, func(v metric) bool { return v.key == name }) {
 			return fmt.Errorf("%s: extra key %q, expected a name in lower case that no metric has", f.Path(metricsName), name)
@@ -72,7 +81,7 @@ func (f *Folder) Append(m cfr.Metrics, extra map[string]float64) error {
 		err = f.metrics.write(line)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: iteration %d: %w", f.Path(metricsName), m.Iteration, err)
+		return fmt.Errorf("%s: iteration %d: %w", f.Path(metricsName), iteration, err)
 	}
 	return nil
 }

@@ -25,7 +25,15 @@ func LoadConfig(path string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	return parseConfig(path, text)
+	c, preset, err := parsePreset(path, text)
+	if err != nil {
+		return Config{}, err
+	}
+	if preset.idle && preset.name != c.Rules.Name() {
+		return Config{}, fmt.Errorf("%s:%d: %s is %s, but all values that it would set are given, and are those of %s: delete them or change the preset",
+			path, preset.line, presetKey, preset.name, c.Rules.Name())
+	}
+	return c, nil
 }
 
 // readBounded reads a file of at most that many bytes.
@@ -47,32 +55,62 @@ func readBounded(path string, limit int64) ([]byte, error) {
 
 // parseConfig reads a configuration over the defaults; path is for errors.
 func parseConfig(path string, text []byte) (Config, error) {
-	c := Default()
-	file, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		return Config{}, syntaxError(path, err)
-	}
-	var values []located
-	for i, doc := range file.Docs {
-		if i > 0 {
-			return Config{}, fmt.Errorf("%s: %d documents, expected one", path, len(file.Docs))
-		}
-		if values, err = collect(nil, keysOf(&c), "", doc.Body); err != nil {
-			return Config{}, fmt.Errorf("%s:%w", path, err)
-		}
-	}
-	// A preset comes first, wherever it was written: the other rules change it.
-	slices.SortStableFunc(values, func(a, b located) int { return presetRank(a) - presetRank(b) })
-	for _, v := range values {
-		if err := c.assign(v.name, v.raw); err != nil {
-			return Config{}, fmt.Errorf("%s:%d: %w", path, v.line, err)
-		}
-	}
-	return c, nil
+	c, _, err := parsePreset(path, text)
+	return c, err
 }
 
-func presetRank(v located) int {
-	if v.name == presetKey {
+// A namedPreset is the preset that a file names, and the line. It is idle if
+// the file gives all that it sets: then it says nothing, or something wrong.
+type namedPreset struct {
+	name string
+	line int
+	idle bool
+}
+
+// parsePreset is parseConfig for those who want to know the preset, too.
+func parsePreset(path string, text []byte) (c Config, preset namedPreset, err error) {
+	values, err := locate(path, text)
+	if err != nil {
+		return Config{}, preset, err
+	}
+	c = Default()
+	// A preset comes first, wherever it was written: the other rules change it.
+	slices.SortStableFunc(values, func(a, b located) int { return presetRank(a.name) - presetRank(b.name) })
+	unset := presetKeys(&c)
+	for _, v := range values {
+		if err := c.assign(v.name, v.raw); err != nil {
+			return Config{}, preset, fmt.Errorf("%s:%d: %w", path, v.line, err)
+		}
+		if v.name == presetKey {
+			preset = namedPreset{name: c.Rules.Preset, line: v.line}
+		}
+		unset = slices.DeleteFunc(unset, func(name string) bool { return name == v.name })
+	}
+	preset.idle = preset.name != "" && len(unset) == 0
+	return c, preset, nil
+}
+
+// locate returns the values of a configuration file, in its order.
+func locate(path string, text []byte) ([]located, error) {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, syntaxError(path, err)
+	}
+	if n := len(file.Docs); n > 1 {
+		return nil, fmt.Errorf("%s: %d documents, expected one", path, n)
+	}
+	var values []located
+	for _, doc := range file.Docs {
+		c := Default()
+		if values, err = collect(nil, keysOf(&c), "", doc.Body); err != nil {
+			return nil, fmt.Errorf("%s:%w", path, err)
+		}
+	}
+	return values, nil
+}
+
+func presetRank(name string) int {
+	if name == presetKey {
 		return 0
 	}
 	return 1
@@ -186,14 +224,38 @@ func show(node ast.Node) string {
 // "128,128" or "[128, 128]". Setting rules.preset resets the other rules but
 // max_turns. After an error the configuration is as before.
 func (c *Config) Set(assignment string) error {
-	name, text, ok := strings.Cut(assignment, "=")
-	name, text = strings.TrimSpace(name), strings.TrimSpace(text)
+	name, text, ok := cutAssignment(assignment)
 	if !ok || name == "" {
 		return fmt.Errorf("set %q: expected section.key=value", assignment)
 	}
 	changed := *c
 	if err := changed.assign(name, changed.rawText(name, text)); err != nil {
 		return fmt.Errorf("set %s: %w", assignment, err)
+	}
+	*c = changed
+	return nil
+}
+
+func cutAssignment(text string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(text, "=")
+	return strings.TrimSpace(name), strings.TrimSpace(value), ok
+}
+
+// SetAll makes the assignments of a command line as if they stood in a file: a
+// preset comes first, wherever it was written. After an error the configuration
+// is as before.
+func (c *Config) SetAll(assignments []string) error {
+	rank := func(text string) int {
+		name, _, _ := cutAssignment(text)
+		return presetRank(name)
+	}
+	sorted := slices.Clone(assignments)
+	slices.SortStableFunc(sorted, func(a, b string) int { return rank(a) - rank(b) })
+	changed := *c
+	for _, assignment := range sorted {
+		if err := changed.Set(assignment); err != nil {
+			return err
+		}
 	}
 	*c = changed
 	return nil

@@ -30,7 +30,7 @@ func (s *Session) openOpponents() error {
 			return err
 		}
 		seed := vec.Derive(s.cfg.Run.Seed, opponentPurpose, 0)
-		o, err := agent.Open(name, s.cfg.Rules.Config, e.Games, seed, s.pool)
+		o, err := agent.Open(name, s.cfg.Rules.Config, min(e.Games, arena.DefaultBatch), seed, s.pool)
 		if err != nil {
 			return fmt.Errorf("evaluation.opponents[%d]: %w", i, err)
 		}
@@ -66,7 +66,7 @@ func (s *Session) matches(ctx context.Context, name string) ([]arena.Result, err
 		policyOf = s.learner.Current
 	}
 	seed, games := s.cfg.Run.Seed, s.cfg.Evaluation.Games
-	policy, err := policyOf(games, vec.Derive(seed, actionPurpose, 0))
+	policy, err := policyOf(min(games, arena.DefaultBatch), vec.Derive(seed, actionPurpose, 0))
 	if err != nil {
 		return nil, err
 	}

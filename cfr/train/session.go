@@ -71,6 +71,20 @@ func New(cfg run.Config, report Reporter) (*Session, error) {
 	return s, nil
 }
 
+// Check reports what is impossible about a configuration by itself, the
+// opponents' folders aside.
+func Check(c run.Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	layout, err := encode.New(c.Encoding.Layout, c.Rules.Config)
+	if err != nil {
+		return err
+	}
+	_, err = cfr.NewPlan(encode.NewBatch(layout, nil), c.Nets.Hidden, c.Memory.StrategyRows, c.Learner)
+	return err
+}
+
 func (s *Session) prepare() (err error) {
 	c := &s.cfg
 	if s.layout, err = encode.New(c.Encoding.Layout, c.Rules.Config); err != nil {
@@ -139,7 +153,7 @@ func (s *Session) Run(ctx context.Context) error {
 		}
 	}
 	var err error
-	for done := s.Progress() >= 1; !done && ctx.Err() == nil; {
+	for done := s.Done(); !done && ctx.Err() == nil; {
 		if done, err = s.iterate(ctx); err != nil {
 			return err
 		}
@@ -172,6 +186,18 @@ func (s *Session) Progress() float64 {
 	return s.elapsed().Minutes() / s.cfg.Run.Minutes
 }
 
+// Done reports whether the budget is spent. Even the shortest is enough for one
+// iteration.
+func (s *Session) Done() bool { return s.learner.Iteration() > 0 && s.Progress() >= 1 }
+
+// Spent says what is done of the budget, such as "33 of 10 iterations".
+func (s *Session) Spent() string {
+	if n := s.cfg.Run.Iterations; n > 0 {
+		return fmt.Sprintf("%d of %d iterations", s.learner.Iteration(), n)
+	}
+	return fmt.Sprintf("%.1f of %g minutes", s.elapsed().Minutes(), s.cfg.Run.Minutes)
+}
+
 func (s *Session) elapsed() time.Duration {
 	if s.started.IsZero() {
 		return s.before
@@ -190,7 +216,7 @@ func (s *Session) iterate(ctx context.Context) (done bool, err error) {
 	done = progress >= 1
 	s.report.Iteration(m, min(progress, 1))
 	var results []arena.Result
-	if done || due(m.Iteration, s.cfg.Evaluation.Every) {
+	if done || evaluated(m.Iteration, s.cfg.Evaluation.Every) {
 		if results, err = s.evaluate(ctx); err != nil {
 			return false, err
 		}
@@ -211,20 +237,42 @@ func (s *Session) recordUntrained(ctx context.Context) error {
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	return s.record(cfr.Metrics{}, results)
+	if err := s.folder.AppendUntrained(s.measured(results)); err != nil {
+		return err
+	}
+	s.reportEvaluation(0, results)
+	return nil
+}
+
+// measured returns the columns that aren't the learner's.
+func (s *Session) measured(results []arena.Result) map[string]float64 {
+	extra := columns(results)
+	extra[elapsedColumn] = s.elapsed().Seconds()
+	return extra
+}
+
+func (s *Session) reportEvaluation(iteration int, results []arena.Result) {
+	if len(results) > 0 {
+		s.report.Evaluation(iteration, results)
+	}
 }
 
 // record appends an iteration's line to the metrics.
 func (s *Session) record(m cfr.Metrics, results []arena.Result) error {
-	extra := columns(results)
-	extra[elapsedColumn] = s.elapsed().Seconds()
-	if err := s.folder.Append(m, extra); err != nil {
+	if err := s.folder.Append(m, s.measured(results)); err != nil {
 		return err
 	}
-	if len(results) > 0 {
-		s.report.Evaluation(m.Iteration, results)
-	}
+	s.reportEvaluation(m.Iteration, results)
 	return nil
+}
+
+// earlyEvaluations is how many parts the first interval between evaluations
+// has, so that short runs have a curve.
+const earlyEvaluations = 5
+
+// evaluated reports whether an iteration is followed by an evaluation.
+func evaluated(iteration, every int) bool {
+	return due(iteration, every) || iteration < every && due(iteration, every/earlyEvaluations)
 }
 
 // due reports whether something is to be done every so many iterations; never

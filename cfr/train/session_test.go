@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,19 @@ func TestDue(t *testing.T) {
 	}
 }
 
+// TestEvaluated: five times as often before the first full interval.
+func TestEvaluated(t *testing.T) {
+	for every, want := range map[int][]int{0: nil, 2: {2, 4, 6}, 5: {1, 2, 3, 4, 5, 10, 15}, 50: {10, 20, 30, 40, 50, 100}} {
+		var got []int
+		for n := 1; n <= max(50*min(every, 2), 3*min(every, 5)); n++ {
+			if evaluated(n, every) {
+				got = append(got, n)
+			}
+		}
+		mustBe(t, "every "+strconv.Itoa(every), got[:min(len(want), len(got))], want)
+	}
+}
+
 func TestSchedule(t *testing.T) {
 	d := &diary{}
 	f := mustCreate(t, smallConfig(t))
@@ -243,6 +257,28 @@ func TestMinutes(t *testing.T) {
 	mustBe(t, "iterations of the second session", d.iterations, []int{5, 6, 7})
 	if _, elapsed := lines(t, f); elapsed != 140 {
 		t.Errorf("%v seconds logged, expected 140", elapsed)
+	}
+}
+
+// TestShortestBudget: it is enough for an iteration.
+func TestShortestBudget(t *testing.T) {
+	d := &diary{}
+	f := mustCreate(t, smallConfig(t, "run.iterations=0", "run.minutes=1e-9"))
+	s := start(t, f, d)
+	if s.Done() {
+		t.Error("done before it has begun")
+	}
+	mustRun(t, s)
+	mustBe(t, "iterations", d.iterations, []int{1})
+	if !s.Done() {
+		t.Error("not done at its end")
+	}
+	rows, err := run.ReadMetrics(f.Dir)
+	if err != nil || rows[0]["states"] != 0 {
+		t.Fatal(rows, err)
+	}
+	if _, ok := rows[0]["critic_error"]; ok {
+		t.Errorf("the untrained agent has %v", rows[0])
 	}
 }
 
@@ -412,7 +448,7 @@ func TestNewErrors(t *testing.T) {
 	mustRun(t, start(t, trained, &diary{}))
 	before := runtime.NumGoroutine()
 	for s, says := range map[string]string{
-		"evaluation.opponents=rule,run:/nowhere":  "evaluation.opponents[1]: stat /nowhere",
+		"evaluation.opponents=rule,run:/nowhere":  "evaluation.opponents[1]: run:/nowhere: stat /nowhere",
 		"evaluation.opponents=run:" + trained.Dir: "was trained on tiny rules, the match is played on mid: rules.colors is 2, expected 3",
 		"evaluation.opponents=run:":               "evaluation.opponents[0]",
 		"run.iterations=0":                        "run.minutes and run.iterations",

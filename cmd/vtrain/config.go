@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"vtrain/cfr/run"
 )
 
@@ -10,21 +12,28 @@ type configFlags struct {
 	Set    []string `short:"s" sep:"none" placeholder:"KEY=VALUE" help:"Set one key, such as learner.epsilon=0.2; may be repeated."`
 }
 
-// resolve returns the configuration, validated.
-func (f configFlags) resolve() (run.Config, error) {
-	cfg := run.Default()
+// resolve returns the configuration, checked.
+func (f configFlags) resolve(check func(run.Config) error) (run.Config, error) {
+	file := run.Default()
 	if f.Config != "" {
 		var err error
-		if cfg, err = run.LoadConfig(f.Config); err != nil {
-			return cfg, err
+		if file, err = run.LoadConfig(f.Config); err != nil {
+			return file, err
 		}
 	}
-	for _, assignment := range f.Set {
-		if err := cfg.Set(assignment); err != nil {
-			return cfg, usageError{err}
-		}
+	cfg := file
+	if err := cfg.SetAll(f.Set); err != nil {
+		return cfg, usageError{err}
 	}
-	return cfg, cfg.Validate()
+	err := check(cfg)
+	if err == nil {
+		return cfg, nil
+	}
+	// What is wrong with the file alone is wrong with the file.
+	if alone := check(file); alone != nil && alone.Error() == err.Error() {
+		return cfg, fmt.Errorf("%s: %w", f.Config, err)
+	}
+	return cfg, usageError{err}
 }
 
 type configCmd struct {
@@ -33,7 +42,7 @@ type configCmd struct {
 
 // Run prints a file that LoadConfig reads back.
 func (c *configCmd) Run(s *streams) error {
-	cfg, err := c.resolve()
+	cfg, err := c.resolve(run.Config.Validate)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"vtrain/cfr/agent"
 	"vtrain/cfr/arena"
@@ -26,7 +27,7 @@ func (c *evalCmd) Run(s *streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	result, err := c.play(names)
+	result, err := c.play(names, s)
 	if err != nil {
 		return err
 	}
@@ -46,8 +47,8 @@ func (c *evalCmd) check() ([2]run.AgentName, error) {
 			return names, err
 		}
 	}
-	if !arena.Playable(c.Games) {
-		return names, fmt.Errorf("--games is %d, expected an even number of at least %d", c.Games, arena.MinGames)
+	if !arena.Playable(c.Games) || c.Games > run.MaxGames {
+		return names, fmt.Errorf("--games is %d, expected an even number from %d to %d", c.Games, arena.MinGames, run.MaxGames)
 	}
 	if c.Rules != "" {
 		if _, err := rules.Preset(c.Rules); err != nil {
@@ -57,7 +58,7 @@ func (c *evalCmd) check() ([2]run.AgentName, error) {
 	return names, nil
 }
 
-func (c *evalCmd) play(names [2]run.AgentName) (arena.Result, error) {
+func (c *evalCmd) play(names [2]run.AgentName, s *streams) (arena.Result, error) {
 	cfg, err := c.rules(names)
 	if err != nil {
 		return arena.Result{}, err
@@ -67,12 +68,14 @@ func (c *evalCmd) play(names [2]run.AgentName) (arena.Result, error) {
 	var players [2]arena.Agent
 	for i, name := range names {
 		seed := vec.Derive(c.Seed, "agent", uint64(i))
-		if players[i], err = agent.Open(name, cfg, c.Games, seed, pool); err != nil {
+		if players[i], err = agent.Open(name, cfg, min(c.Games, arena.DefaultBatch), seed, pool); err != nil {
 			return arena.Result{}, err
 		}
 		defer agent.Close(players[i])
 	}
-	return arena.Play(cfg, players[0], players[1], arena.Options{Games: c.Games, Seed: c.Seed, Pool: pool})
+	progress := newMatchProgress(s, c.Games)
+	defer progress.finish()
+	return arena.Play(cfg, players[0], players[1], arena.Options{Games: c.Games, Seed: c.Seed, Pool: pool, Progress: progress.played})
 }
 
 // rules returns those of the flag, or else the agents' own.
@@ -87,6 +90,13 @@ func (c *evalCmd) rules(names [2]run.AgentName) (rules.Config, error) {
 	return cfg, err
 }
 
+// lost returns the share of games lost, counted: one less the other shares can
+// be a little below zero.
+func lost(r arena.Result) float64 {
+	games := float64(r.Games)
+	return (games - math.Round(r.WinRate*games) - math.Round(r.DrawRate*games)) / games
+}
+
 // describe returns a match as a few lines.
 func describe(r arena.Result) string {
 	return fmt.Sprintf(`%s against %s, %d games (%d deals, each from both seats)
@@ -95,6 +105,6 @@ func describe(r arena.Result) string {
   plies a game   %6.1f         cut by the turn limit: %d games
   a game it opened %.1f expeditions and drew %.2f useless cards from piles
 (± is one standard error)
-`, r.Agent, r.Opponent, r.Games, r.Games/2, 100*r.WinRate, 100*r.SEWin, 100*r.DrawRate, 100*(1-r.WinRate-r.DrawRate),
+`, r.Agent, r.Opponent, r.Games, r.Games/2, 100*r.WinRate, 100*r.SEWin, 100*r.DrawRate, 100*lost(r),
 		r.MeanPoints, r.SEPoints, r.PliesPerGame, r.Capped, r.Expeditions, r.UselessDraws)
 }

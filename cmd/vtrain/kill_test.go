@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -119,6 +121,46 @@ func (c *copier) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// TestSecondInterrupt: it ends the process, also one that was started with
+// interrupts ignored, as by a shell script in the background.
+func TestSecondInterrupt(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	args := slices.Concat([]string{"-c", `trap "" INT; exec "$0" "$@"`, os.Args[0], "train", "--iterations", "1000000", "--run", filepath.Join(t.TempDir(), "run")},
+		small, []string{"--set", "evaluation.games=0", "--set", "learner.games=100000"})
+	cmd := exec.Command(shell, args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	interrupt := func() {
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Log(err)
+		}
+	}
+	saved := false
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		switch text := lines.Text(); {
+		case strings.Contains(text, "nodes an iteration"), strings.Contains(text, "interrupt again"):
+			interrupt()
+		case strings.Contains(text, "is saved"):
+			saved = true
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || saved {
+		t.Errorf("exit %d, saved: %v; expected %d at once", code, saved, exitInterrupted)
+	}
 }
 
 // TestCopyOfARunInProgress: a copy whose metrics are ahead of its checkpoint

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"vtrain/cfr/arena"
 	"vtrain/cfr/run"
 )
 
@@ -74,25 +75,36 @@ func TestBadInput(t *testing.T) {
 		"unknown key":           {[]string{"config", "--set", "learner.epsilom=.1"}, exitUsage, []string{"learner.epsilom", "learner.epsilon"}},
 		"unknown key in a file": {[]string{"config", "--config", write(t, "c.yaml", "learner:\n  gmaes: 4\n")}, exitFailure, []string{"c.yaml", "gmaes", "learner.games"}},
 		"wrong type":            {[]string{"config", "--set", "nets.hidden=wide"}, exitUsage, []string{"nets.hidden", "wide"}},
-		"deck too small":        {[]string{"train", "--run", missing, "--set", "rules.hand=40"}, exitFailure, []string{"two hands", "60"}},
-		"17 cards a colour":     {[]string{"train", "--run", missing, "--set", "rules.ranks=14"}, exitFailure, []string{"17", "16"}},
+		"deck too small":        {[]string{"train", "--run", missing, "--set", "rules.hand=40"}, exitUsage, []string{"two hands", "60"}},
+		"17 cards a colour":     {[]string{"train", "--run", missing, "--set", "rules.ranks=14"}, exitUsage, []string{"17", "16"}},
 		"unknown preset":        {[]string{"train", "--run", missing, "--set", "rules.preset=clasic"}, exitUsage, []string{"clasic", "classic6"}},
 		"unwritable folder":     {[]string{"train", "--run", filepath.Join(file, "run")}, exitFailure, []string{filepath.Join(file, "run")}},
 		"missing configuration": {[]string{"train", "--config", missing}, exitUsage, []string{missing}},
 		"two budgets":           {[]string{"train", "--run", missing, "--minutes", "1", "--iterations", "1"}, exitUsage, []string{"--minutes", "--iterations"}},
-		"two budgets set":       {[]string{"train", "--run", missing, "--set", "run.minutes=3", "--set", "run.iterations=5"}, exitFailure, []string{"run.minutes is 3", "run.iterations 5"}},
+		"two budgets set":       {[]string{"train", "--run", missing, "--set", "run.minutes=3", "--set", "run.iterations=5"}, exitUsage, []string{"run.minutes is 3", "run.iterations 5"}},
 		"no iterations":         {[]string{"train", "--run", missing, "--iterations", "0"}, exitUsage, []string{"--iterations is 0"}},
 		"no minutes":            {[]string{"train", "--run", missing, "--minutes", "0"}, exitUsage, []string{"--minutes is 0"}},
 		"minutes of no number":  {[]string{"train", "--run", missing, "--minutes", "nan"}, exitUsage, []string{"--minutes is NaN"}},
 		"negative minutes":      {[]string{"train", "--run", missing, "--minutes=-1"}, exitUsage, []string{"--minutes is -1"}},
-		"no turn limit":         {[]string{"train", "--run", missing, "--set", "rules.max_turns=0"}, exitFailure, []string{"max_turns is 0"}},
-		"no bound":              {[]string{"train", "--run", missing, "--set", "rules.max_turns=1e8"}, exitFailure, []string{"games is 384", "200000000 plies"}},
-		"odd evaluation":        {[]string{"train", "--run", missing, "--set", "evaluation.games=21"}, exitFailure, []string{"evaluation.games is 21", "even"}},
-		"short evaluation":      {[]string{"train", "--run", missing, "--set", "evaluation.games=2"}, exitFailure, []string{"evaluation.games is 2", "from 4"}},
+		"no turn limit":         {[]string{"train", "--run", missing, "--set", "rules.max_turns=0"}, exitUsage, []string{"max_turns is 0"}},
+		"no bound":              {[]string{"train", "--run", missing, "--set", "rules.max_turns=1e8"}, exitUsage, []string{"games is 384", "200000000 plies"}},
+		"odd evaluation":        {[]string{"train", "--run", missing, "--set", "evaluation.games=21"}, exitUsage, []string{"evaluation.games is 21", "even"}},
+		"short evaluation":      {[]string{"train", "--run", missing, "--set", "evaluation.games=2"}, exitUsage, []string{"evaluation.games is 2", "from 4"}},
 		"opponent of no run":    {[]string{"train", "--run", missing, "--set", "evaluation.opponents=rule,run:/nowhere"}, exitFailure, []string{"evaluation.opponents[1]", "/nowhere"}},
-		"opponent of no folder": {[]string{"train", "--run", missing, "--set", "evaluation.opponents=run:"}, exitFailure, []string{"evaluation.opponents[0]", `"run:"`}},
+		"opponent of no folder": {[]string{"train", "--run", missing, "--set", "evaluation.opponents=run:"}, exitUsage, []string{"evaluation.opponents[0]", `"run:"`}},
 		"resume with settings":  {[]string{"train", "--resume", t.TempDir(), "--set", "run.seed=3"}, exitUsage, []string{"--resume", "--set"}},
 		"resume of nothing":     {[]string{"train", "--resume", t.TempDir()}, exitFailure, []string{"config.yaml"}},
+		"too many minutes":      {[]string{"train", "--run", missing, "--minutes", "inf"}, exitUsage, []string{"--minutes is +Inf"}},
+		"too many iterations":   {[]string{"train", "--run", missing, "--iterations", "3000000000"}, exitUsage, []string{"--iterations is 3000000000"}},
+		"impossible set":        {[]string{"config", "--set", "learner.epsilon=2"}, exitUsage, []string{"learner.epsilon is 2"}},
+		"impossible file":       {[]string{"config", "--config", write(t, "c.yaml", "learner: {games: -5}"), "--set", "run.seed=3"}, exitFailure, []string{"c.yaml: learner.games is -5"}},
+		"impossible together":   {[]string{"config", "--config", write(t, "c.yaml", "run: {minutes: 5}"), "--set", "run.iterations=3"}, exitUsage, []string{"vtrain: run.minutes is 5"}},
+		"forgotten values":      {[]string{"config", "--config", write(t, "c.yaml", "rules: {preset: classic, colors: 5, ranks: 9, min_rank: 2, wagers: 0, hand: 8, penalty: -20, bonus_at: 8, bonus: 20}")}, exitFailure, []string{"c.yaml:1", "rules.preset is classic", "nowager"}},
+		"misspelt bot":          {[]string{"eval", "--agent", "rulle", "--opponent", "rule"}, exitUsage, []string{"did you mean rule?"}},
+		"suffix of a bot":       {[]string{"eval", "--agent", "rule@greedy", "--opponent", "rule"}, exitUsage, []string{"suffixes are for trained agents"}},
+		"unknown suffix":        {[]string{"eval", "--agent", "run:" + missing + "@greddy", "--opponent", "rule"}, exitFailure, []string{"run:" + missing + "@greddy: ", "@greddy", "@greedy"}},
+		"two policies":          {[]string{"eval", "--agent", "run:" + missing + "@average@current", "--opponent", "rule"}, exitUsage, []string{"contradict"}},
+		"too many games":        {[]string{"eval", "--agent", "rule", "--opponent", "random", "--games", "20000000"}, exitUsage, []string{"--games is 20000000"}},
 		"unknown agent":         {[]string{"eval", "--agent", "rulle", "--opponent", "rule"}, exitUsage, []string{"rulle", "heuristic-balanced"}},
 		"agent of no run":       {[]string{"eval", "--agent", "run:" + missing, "--opponent", "rule"}, exitFailure, []string{missing}},
 		"odd games":             {[]string{"eval", "--agent", "rule", "--opponent", "random", "--games", "7"}, exitUsage, []string{"7", "even"}},
@@ -204,13 +216,70 @@ func TestResumeOfAFinishedRun(t *testing.T) {
 	if again := mustRun(t, "train", "--resume", dir); again != first {
 		t.Errorf("resumed it says\n%s\nexpected\n%s", again, first)
 	}
+	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := vtrain(t, "train", "--resume", dir, "--iterations", "2")
+	if code != exitOK || out != first {
+		t.Errorf("resumed to less it ends with %d and says\n%s", code, out)
+	}
+	mustSay(t, stderr, "nothing to do: 3 of 2 iterations are done")
+	if again, _ := os.ReadFile(filepath.Join(dir, "config.yaml")); !bytes.Equal(again, config) {
+		t.Errorf("config.yaml has become\n%s", again)
+	}
 	mustSay(t, mustRun(t, "train", "--resume", dir, "--iterations", "4"), "trained 4 iterations")
+}
+
+// TestResumeWithoutCheckpoints: metrics of what must have been saved aren't
+// thrown away.
+func TestResumeWithoutCheckpoints(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	trainSmall(t, dir, "--iterations", "3")
+	before := countLines(t, filepath.Join(dir, "metrics.jsonl"))
+	if err := os.RemoveAll(filepath.Join(dir, "checkpoints")); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := vtrain(t, "train", "--resume", dir)
+	if code != exitFailure || out != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d, %q, %q", code, out, stderr)
+	}
+	mustSay(t, stderr, dir, "no checkpoints/latest", "iteration 3")
+	if after := countLines(t, filepath.Join(dir, "metrics.jsonl")); after != before {
+		t.Errorf("%d lines of metrics became %d", before, after)
+	}
+}
+
+// TestDamagedNewestCheckpoint: the error names those to fall back to.
+func TestDamagedNewestCheckpoint(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	trainSmall(t, dir, "--iterations", "5")
+	if err := os.WriteFile(filepath.Join(dir, "checkpoints", "000005", "weights.safetensors"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := vtrain(t, "train", "--resume", dir, "--iterations", "6")
+	if code != exitFailure || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+	mustSay(t, stderr, "000005", "older: 000004, 000002; name one in "+filepath.Join(dir, "checkpoints", "latest"))
+	if err := os.WriteFile(filepath.Join(dir, "checkpoints", "latest"), []byte("000004\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mustSay(t, mustRun(t, "train", "--resume", dir, "--iterations", "6"), "trained 6 iterations")
+}
+
+func TestLost(t *testing.T) {
+	for _, r := range []arena.Result{{Games: 1000, WinRate: .9, DrawRate: .1}, {Games: 300, WinRate: 0.7, DrawRate: 0.3}} {
+		if text := describe(r); strings.Contains(text, "-0.0%") || !strings.Contains(text, "lost 0.0%") {
+			t.Errorf("describes a match without losses as %s", text)
+		}
+	}
 }
 
 // TestNoCurves: a run without evaluations doesn't speak of a plot.
 func TestNoCurves(t *testing.T) {
 	out := trainSmall(t, filepath.Join(t.TempDir(), "run"), "--iterations", "1", "--set", "evaluation.games=0")
-	if mustSay(t, out, "trained 1 iterations", "measure it"); strings.Contains(out, "curves") || strings.Contains(out, "won") {
+	if mustSay(t, out, "trained 1 iteration, ", " states\n", "measure it"); strings.Contains(out, "curves") || strings.Contains(out, "won") {
 		t.Errorf("without an evaluation it says %q", out)
 	}
 }
@@ -223,7 +292,7 @@ func TestBounds(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	before, _, _ := strings.Cut(stderr, " n=1 ")
-	mustSay(t, before, "games=32 plies=60 nodes=1920 bytes=", "rows=500 bytes=")
+	mustSay(t, before, "memory: at most ", " an iteration, ", " for the reservoir; at most 1920 nodes an iteration")
 }
 
 // TestVerify: recorded vectors as they are, and with one number changed.
@@ -362,7 +431,12 @@ func TestInterruptAtOnce(t *testing.T) {
 		t.Errorf("exit %d, expected %d", code, exitInterrupted)
 	}
 	mustSay(t, log.String(), "nothing to save")
-	mustSay(t, mustRun(t, "train", "--resume", dir), "trained 2 iterations")
+	code, out, stderr := vtrain(t, "train", "--resume", dir)
+	if code != exitOK {
+		t.Errorf("resumed: exit %d", code)
+	}
+	mustSay(t, out, "trained 2 iterations")
+	mustSay(t, stderr, "no checkpoint yet: starting from the first iteration")
 }
 
 // TestConfigReadsBack: what config prints is a configuration file.

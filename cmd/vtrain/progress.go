@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ type reporter struct {
 	s      *streams
 	folder *run.Folder
 	bar    *progressbar.ProgressBar // nil without a terminal
+	narrow bool                     // the terminal has no room for a bar
 
 	mu      sync.Mutex // stopping comes from another goroutine
 	started time.Time
@@ -34,32 +36,76 @@ type reporter struct {
 const barSteps = 1000
 
 // start says what is about to be trained, and bounds of what that takes.
-func (r *reporter) start(folder *run.Folder, job *train.Session) {
+func (r *reporter) start(folder *run.Folder, job *train.Session, resumed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	cfg, l := folder.Config, job.Learner()
 	r.folder, r.started, r.first = folder, time.Now(), job.Progress()
 	budget := fmt.Sprintf("%g minutes", cfg.Run.Minutes)
 	if cfg.Run.Iterations > 0 {
-		budget = fmt.Sprintf("%d iterations", cfg.Run.Iterations)
+		budget = counted(int64(cfg.Run.Iterations), "iteration")
 	}
 	r.s.log.Info("training", "run", folder.Dir, "rules", cfg.Rules.Name(), "layout", cfg.Encoding.Layout,
 		"hidden", fmt.Sprint(cfg.Nets.Hidden), "seed", cfg.Run.Seed, "budget", budget)
-	r.limits(cfg, job.Plan())
-	if l.Iteration() > 0 {
+	r.limits(job.Plan())
+	switch {
+	case l.Iteration() > 0:
 		r.s.log.Info("resumed", "iteration", l.Iteration(), "states", l.Decisions())
+	case resumed:
+		r.s.log.Info("no checkpoint yet: starting from the first iteration")
 	}
 	if w, ok := terminal(r.s.err); ok {
-		r.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(24),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
+		r.bar, r.narrow = newBar(w, barSteps), isNarrow(w)
 	}
 }
 
+func newBar(w *os.File, steps int) *progressbar.ProgressBar {
+	width := 24
+	if isNarrow(w) {
+		width = 0 // the words matter more
+	}
+	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(width),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
+}
+
+// isNarrow reports whether a terminal has no room for a bar beside the words.
+func isNarrow(w *os.File) bool {
+	const columns = 60
+	width, _, err := term.GetSize(int(w.Fd()))
+	return err == nil && width < columns
+}
+
 // limits prints the bounds of an iteration's nodes and of memory.
-func (r *reporter) limits(cfg run.Config, p cfr.Plan) {
-	games := cfg.Learner.Games
-	r.s.log.Info("bound of an iteration", "games", games, "plies", p.Nodes/games, "nodes", p.Nodes, "bytes", p.SampleBytes)
-	r.s.log.Info("bound of the reservoir", "rows", cfg.Memory.StrategyRows, "bytes", p.ReservoirBytes)
+func (r *reporter) limits(p cfr.Plan) {
+	r.s.log.Info(fmt.Sprintf("memory: at most %s an iteration, %s for the reservoir; at most %d nodes an iteration",
+		megabytes(p.SampleBytes), megabytes(p.ReservoirBytes), p.Nodes))
+}
+
+// megabytes writes a size in the unit that suits it.
+func megabytes(n int64) string {
+	switch {
+	case n < 1e6:
+		return fmt.Sprintf("%.0f kB", math.Ceil(float64(n)/1e3))
+	case n < 1e10:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
+}
+
+// states writes a number of states as people say it.
+func states(n int64) string {
+	if n < 1e6 {
+		return counted(n, "state")
+	}
+	return fmt.Sprintf("%.2f million states", float64(n)/1e6)
+}
+
+// counted writes a number with its noun.
+func counted(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // terminal returns the file of a writer that is a terminal.
@@ -77,7 +123,11 @@ func (r *reporter) Iteration(m cfr.Metrics, progress float64) {
 		return
 	}
 	if r.bar != nil {
-		r.bar.Describe(fmt.Sprintf("iteration %d, %.2f M states, %.1f k/s, %s left", m.Iteration, float64(m.States)/1e6, m.StatesPerSecond/1e3, left))
+		text := fmt.Sprintf("iteration %d, %s, %.1f k/s, %s left", m.Iteration, states(m.States), m.StatesPerSecond/1e3, left)
+		if r.narrow {
+			text = fmt.Sprintf("iteration %d, %s left", m.Iteration, left)
+		}
+		r.bar.Describe(text)
 		_ = r.bar.Set(int(progress * barSteps)) // a bar that can't be drawn must not stop a run
 		return
 	}
@@ -164,7 +214,7 @@ func printResult(w io.Writer, folder *run.Folder, job *train.Session) error {
 	}
 	var b strings.Builder
 	l := job.Learner()
-	fmt.Fprintf(&b, "trained %d iterations, %.2f million states\n", l.Iteration(), float64(l.Decisions())/1e6)
+	fmt.Fprintf(&b, "trained %s, %s\n", counted(int64(l.Iteration()), "iteration"), states(l.Decisions()))
 	at, results := train.LastEvaluation(folder.Config.Evaluation, rows)
 	if len(results) > 0 && at != l.Iteration() {
 		fmt.Fprintf(&b, "evaluated after iteration %d:\n", at)
@@ -178,6 +228,43 @@ func printResult(w io.Writer, folder *run.Folder, job *train.Session) error {
 	fmt.Fprintf(&b, "measure it: vtrain eval --agent run:%s --opponent rule\n", folder.Dir)
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// matchProgress shows a match that takes its time: a bar on a terminal, log
+// lines elsewhere.
+type matchProgress struct {
+	s     *streams
+	games int
+	bar   *progressbar.ProgressBar
+	shown time.Time // when something last was, or the match began
+}
+
+func newMatchProgress(s *streams, games int) *matchProgress {
+	return &matchProgress{s: s, games: games, shown: time.Now()}
+}
+
+// played is told of the games finished.
+func (p *matchProgress) played(games int) {
+	const patience = 3 * time.Second
+	if p.bar == nil && time.Since(p.shown) < patience {
+		return
+	}
+	p.shown = time.Now()
+	if w, ok := terminal(p.s.err); ok && p.bar == nil {
+		p.bar = newBar(w, p.games)
+		p.bar.Describe("games played")
+	}
+	if p.bar != nil {
+		_ = p.bar.Set(games) // a bar that can't be drawn must not stop a match
+		return
+	}
+	p.s.log.Info("match", "games", games, "of", p.games)
+}
+
+func (p *matchProgress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
 }
 
 func isFile(path string) bool {

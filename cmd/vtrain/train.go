@@ -15,9 +15,6 @@ import (
 	"vtrain/cfr/train"
 )
 
-// defaultMinutes is the budget of a run that was given none.
-const defaultMinutes = 15
-
 type trainCmd struct {
 	configFlags
 	Dir        string   `name:"run" placeholder:"DIR" help:"Folder of the new run; default runs/ and the run's name or the time."`
@@ -44,10 +41,10 @@ func (c *trainCmd) check() error {
 		return errors.New("--resume continues a run as it was configured: --config, --set and --run don't go with it")
 	case c.Minutes != nil && c.Iterations != nil:
 		return errors.New("--minutes and --iterations don't go together: one of them ends the run")
-	case c.Minutes != nil && !(*c.Minutes > 0):
-		return fmt.Errorf("--minutes is %v, expected more than 0", *c.Minutes)
-	case c.Iterations != nil && *c.Iterations < 1:
-		return fmt.Errorf("--iterations is %d, expected at least 1", *c.Iterations)
+	case c.Minutes != nil && !(*c.Minutes > 0 && *c.Minutes <= run.MaxMinutes):
+		return fmt.Errorf("--minutes is %v, expected more than 0 and at most %d", *c.Minutes, run.MaxMinutes)
+	case c.Iterations != nil && (*c.Iterations < 1 || *c.Iterations > run.MaxIterations):
+		return fmt.Errorf("--iterations is %d, expected 1 to %d", *c.Iterations, run.MaxIterations)
 	}
 	return nil
 }
@@ -61,19 +58,19 @@ func (c *trainCmd) budget(r *run.Run) {
 	case c.Iterations != nil:
 		r.Minutes, r.Iterations = 0, *c.Iterations
 	case r.Minutes == 0 && r.Iterations == 0:
-		r.Minutes = defaultMinutes
+		r.Minutes = run.DefaultMinutes
 	}
 }
 
 // begin trains in a new folder, which is made once everything else is known to
 // work.
 func (c *trainCmd) begin(ctx context.Context, s *streams) error {
-	cfg, err := c.resolve()
+	cfg, err := c.resolve(train.Check)
 	if err != nil {
 		return err
 	}
 	c.budget(&cfg.Run)
-	return session(ctx, s, cfg, func() (*run.Folder, error) { return run.Create(c.folder(cfg), cfg) })
+	return session(ctx, s, cfg, false, func() (*run.Folder, error) { return run.Create(c.folder(cfg), cfg) })
 }
 
 // resume trains on in the folder of an earlier run.
@@ -85,12 +82,12 @@ func (c *trainCmd) resume(ctx context.Context, s *streams) error {
 	defer folder.Close()
 	cfg := folder.Config
 	c.budget(&cfg.Run)
-	return session(ctx, s, cfg, func() (*run.Folder, error) { return folder, folder.Reconfigure(cfg) })
+	return session(ctx, s, cfg, true, func() (*run.Folder, error) { return folder, nil })
 }
 
 // session trains from here to the end of the budget, or to an interrupt. The
 // folder is opened last.
-func session(ctx context.Context, s *streams, cfg run.Config, open func() (*run.Folder, error)) error {
+func session(ctx context.Context, s *streams, cfg run.Config, resumed bool, open func() (*run.Folder, error)) error {
 	report := &reporter{s: s}
 	defer report.finish()
 	ctx, stop := stopOnSignal(ctx, report)
@@ -108,7 +105,16 @@ func session(ctx context.Context, s *streams, cfg run.Config, open func() (*run.
 	if err := job.Attach(folder); err != nil {
 		return err
 	}
-	report.start(folder, job)
+	if job.Done() {
+		s.log.Info("nothing to do: " + job.Spent() + " are done")
+		return printResult(s.out, folder, job)
+	}
+	if resumed { // a run with nothing left to do keeps its configuration
+		if err := folder.Reconfigure(cfg); err != nil {
+			return err
+		}
+	}
+	report.start(folder, job, resumed)
 	if err := job.Run(ctx); err != nil {
 		return err
 	}
@@ -127,22 +133,31 @@ func (c *trainCmd) folder(cfg run.Config) string {
 }
 
 // stopOnSignal returns a context that the first interrupt or SIGTERM cancels.
-// The second has its usual effect: the process ends at once.
+// The second ends the process at once, by itself: where interrupts were ignored
+// when it began, their usual effect is none.
 func stopOnSignal(ctx context.Context, report *reporter) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 1)
+	signals, done := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		select {
-		case <-signals:
-			signal.Stop(signals)
-			report.stopping()
+		for first := true; ; first = false {
+			select {
+			case <-signals:
+			case <-done:
+				return
+			}
+			if !first {
+				os.Exit(exitInterrupted)
+			}
 			cancel()
-		case <-ctx.Done():
-			signal.Stop(signals)
+			report.stopping()
 		}
 	}()
-	return ctx, cancel
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
 }
 
 // plotPath is where draw draws.
