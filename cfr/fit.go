@@ -69,7 +69,8 @@ func batches(rows []int32, size int) iter.Seq[[]int32] {
 
 // fitStrategy remembers the policy of the opponents' decisions, then fits the
 // strategy network to rows drawn from all that is remembered, weighted by a
-// power of their iteration: as many as fitFresh would take from those of this iteration.
+// power of their iteration: as many as fitFresh would take from those of this
+// iteration.
 func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
 	stream := vec.At(vec.Derive(seed, "memory", 0), 0)
 	fresh := l.traversal.samples.learned(l.rows, 0)

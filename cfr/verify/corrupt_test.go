@@ -2,10 +2,8 @@ package verify
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"testing"
 
 	"vtrain/rules/record"
+	"vtrain/vec/vectest"
 )
 
 // An object is a recorded line to be changed.
@@ -37,20 +36,8 @@ func write(t *testing.T, path string, text []byte) string {
 // readLines returns the lines of a recorded file.
 func readLines(t *testing.T, name string) [][]byte {
 	t.Helper()
-	f, err := os.Open(filepath.Join(testdata, name+".gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Split(bytes.TrimSpace(all), []byte("\n"))
+	all := vectest.Unzip(t, filepath.Join(testdata, name+".gz"))
+	return bytes.Split(bytes.TrimSpace([]byte(all)), []byte("\n"))
 }
 
 func parse(t *testing.T, line []byte) object {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"vtrain/cfr/arena"
 	"vtrain/cfr/run"
+	"vtrain/vec/vectest"
 )
 
 // small are flags of a run that takes moments.
@@ -299,7 +299,7 @@ func TestBounds(t *testing.T) {
 func TestVerify(t *testing.T) {
 	path := filepath.Join("..", "..", "testdata", "regret_matching.jsonl.gz")
 	mustSay(t, mustRun(t, "verify", path), path, "items checked", "0 mismatches", "total")
-	text := unzip(t, path)
+	text := vectest.Unzip(t, path)
 	const policy, other = `"py_argmax":[0.0,1.0,`, `"py_argmax":[1.0,0.0,`
 	if !strings.Contains(text, policy) {
 		t.Fatalf("%s has no %s", path, policy)
@@ -310,24 +310,6 @@ func TestVerify(t *testing.T) {
 	}
 	mustSay(t, out, "changed.jsonl", "py_argmax of action 0", "total")
 	mustSay(t, stderr, " mismatches in ")
-}
-
-func unzip(t *testing.T, path string) string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestSameBytes: one seed, one checkpoint, whatever the workers.

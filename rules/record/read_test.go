@@ -6,10 +6,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vtrain/vec/vectest"
 )
 
 // gameText is the first recorded game of the small configurations.
@@ -17,26 +18,8 @@ func gameText(t testing.TB) string { return firstLine(t, "../../testdata/games_s
 
 func firstLine(t testing.TB, path string) string {
 	t.Helper()
-	text, _, _ := strings.Cut(unzipped(t, path), "\n")
+	text, _, _ := strings.Cut(vectest.Unzip(t, path), "\n")
 	return text
-}
-
-func unzipped(t testing.TB, path string) string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 func zipped(text string) string {
@@ -157,7 +140,7 @@ func expectError(t *testing.T, err error, prefix, part string) {
 // TestForeignTextIsRefused reads what is no recording at all, or half of one.
 func TestForeignTextIsRefused(t *testing.T) {
 	game := gameText(t)
-	whole := zipped(unzipped(t, "../../testdata/games_small.jsonl.gz"))
+	whole := zipped(vectest.Unzip(t, "../../testdata/games_small.jsonl.gz"))
 	damaged := []byte(zipped(game))
 	damaged[len(damaged)-6] ^= 1 // the checksum
 	for _, c := range []struct{ name, text, prefix, want string }{

@@ -4,8 +4,11 @@
 package vectest
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"vtrain/vec"
@@ -59,4 +62,23 @@ func liveRows(size int, sparse bool) []int32 {
 		rows[:cap(rows)][i] = 1 << 30
 	}
 	return rows
+}
+
+// Unzip returns the text of a gzip-compressed file, such as recorded vectors.
+func Unzip(t testing.TB, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
