@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"vtrain/nets/kernel"
 	"vtrain/vec"
 )
 
@@ -21,6 +22,7 @@ type State struct {
 // size, so the norm is the same sum for any number of workers.
 type adamW struct {
 	o       TrainerOptions
+	set     *kernel.Set
 	params  Params
 	state   State
 	pieces  []piece
@@ -30,7 +32,7 @@ type adamW struct {
 	// Arguments of the ranges that the pool runs, and their functions, made
 	// once because a closure made for each step would be garbage.
 	grad          []float32
-	c             coefficients
+	c             kernel.AdamW
 	norms, update func(lo, hi int)
 }
 
@@ -42,8 +44,8 @@ type piece struct {
 
 const pieceSize = 1 << 14
 
-func newAdamW(p Params, o TrainerOptions, pool *vec.Pool) *adamW {
-	a := &adamW{o: o, params: p, pool: pool, pieces: cut(p)}
+func newAdamW(set *kernel.Set, p Params, o TrainerOptions, pool *vec.Pool) *adamW {
+	a := &adamW{o: o, set: set, params: p, pool: pool, pieces: cut(p)}
 	a.state = State{M: make([]float32, p.Len()), V: make([]float32, p.Len())}
 	a.squares = make([]float64, len(a.pieces))
 	a.norms, a.update = a.sumSquares, a.updatePieces
@@ -138,26 +140,18 @@ func squares(v []float32) float64 {
 	return s0 + s1 + (s2 + s3)
 }
 
-// coefficients are the numbers of one step that all elements share:
-//
-//	m = m·keepM + g·addM,  v = v·keepV + g²·addV   with g = scale·gradient
-//	w = w - decay·w - rate·m / (root·√v + epsilon)
-//
-// where rate and root carry the corrections for the zero start of m and v.
-type coefficients struct {
-	scale, keepM, addM, keepV, addV, decay, rate, root, epsilon float32
-}
-
-func (a *adamW) coefficients(scale float64) coefficients {
+// coefficients returns the numbers of a step. Rate and root carry the
+// corrections for the zero start of the moments.
+func (a *adamW) coefficients(scale float64) kernel.AdamW {
 	o, t := a.o, float64(a.state.Step)
-	return coefficients{
-		scale: float32(scale),
-		keepM: float32(o.Beta1), addM: float32(1 - o.Beta1),
-		keepV: float32(o.Beta2), addV: float32(1 - o.Beta2),
-		decay:   float32(o.Rate * o.WeightDecay),
-		rate:    float32(o.Rate / (1 - math.Pow(o.Beta1, t))),
-		root:    float32(1 / math.Sqrt(1-math.Pow(o.Beta2, t))),
-		epsilon: float32(o.Epsilon),
+	return kernel.AdamW{
+		Scale: float32(scale),
+		KeepM: float32(o.Beta1), AddM: float32(1 - o.Beta1),
+		KeepV: float32(o.Beta2), AddV: float32(1 - o.Beta2),
+		Decay:   float32(o.Rate * o.WeightDecay),
+		Rate:    float32(o.Rate / (1 - math.Pow(o.Beta1, t))),
+		Root:    float32(1 / math.Sqrt(1-math.Pow(o.Beta2, t))),
+		Epsilon: float32(o.Epsilon),
 	}
 }
 
@@ -165,20 +159,9 @@ func (a *adamW) updatePieces(lo, hi int) {
 	for _, p := range a.pieces[lo:hi] {
 		c := a.c
 		if !p.decay {
-			c.decay = 0
+			c.Decay = 0
 		}
-		c.update(a.params.flat[p.lo:p.hi], a.state.M[p.lo:p.hi], a.state.V[p.lo:p.hi], a.grad[p.lo:p.hi])
-	}
-}
-
-func (c coefficients) update(w, m, v, grad []float32) {
-	m, v, grad = m[:len(w)], v[:len(w)], grad[:len(w)]
-	for i := range w {
-		g := grad[i] * c.scale
-		mi := m[i]*c.keepM + g*c.addM
-		vi := v[i]*c.keepV + g*g*c.addV
-		m[i], v[i] = mi, vi
-		w[i] -= w[i]*c.decay + c.rate*mi/(c.root*float32(math.Sqrt(float64(vi)))+c.epsilon)
+		a.set.Update(&c, a.params.flat[p.lo:p.hi], a.state.M[p.lo:p.hi], a.state.V[p.lo:p.hi], a.grad[p.lo:p.hi])
 	}
 }
 

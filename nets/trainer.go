@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"vtrain/nets/kernel"
 	"vtrain/vec"
 )
 
@@ -129,6 +130,10 @@ func NewTrainer(d Differentiator, p Params, o TrainerOptions) (Trainer, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	set, err := kernel.Default()
+	if err != nil {
+		return nil, err
+	}
 	if !d.Fits(p) {
 		panic(badShape)
 	}
@@ -137,7 +142,7 @@ func NewTrainer(d Differentiator, p Params, o TrainerOptions) (Trainer, error) {
 		pool = vec.NewPool(o.Workers)
 	}
 	d.Prepare(pool)
-	return &trainer{d: d, params: p, grad: p.Clone(), adam: newAdamW(p, o, pool), pool: pool, shared: o.Pool != nil}, nil
+	return &trainer{d: d, params: p, grad: p.Clone(), adam: newAdamW(set, p, o, pool), pool: pool, shared: o.Pool != nil}, nil
 }
 
 type trainer struct {

@@ -1,11 +1,10 @@
-package cpu_test
+package cpu
 
 import (
 	"fmt"
 	"testing"
 
 	"vtrain/nets"
-	"vtrain/nets/cpu"
 	"vtrain/vec"
 )
 
@@ -32,7 +31,7 @@ func BenchmarkForward(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		for _, rows := range []int{1, 64, 256, 1024} {
 			b.Run(fmt.Sprintf("workers=%d/rows=%d", workers, rows), func(b *testing.B) {
-				e, err := cpu.NewEngine(benchShape, nets.EngineOptions{Workers: workers})
+				e, err := NewEngine(benchShape, nets.EngineOptions{Workers: workers})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -58,7 +57,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(fmt.Sprintf("workers=%d/rows=%d", workers, rows), func(b *testing.B) {
 			p := benchShape.NewParams()
 			benchShape.Init(p, 1)
-			t, err := cpu.NewTrainer(benchShape, p, nets.TrainerOptions{Workers: workers, ClipNorm: 1})
+			t, err := NewTrainer(benchShape, p, nets.TrainerOptions{Workers: workers, ClipNorm: 1})
 			if err != nil {
 				b.Fatal(err)
 			}

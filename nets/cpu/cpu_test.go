@@ -1,44 +1,39 @@
-package cpu_test
+package cpu
 
 import (
-	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/gonum"
-
 	"vtrain/nets"
-	"vtrain/nets/cpu"
+	"vtrain/nets/kernel"
 	"vtrain/nets/nettest"
 )
 
-func TestEngine(t *testing.T) { nettest.RunEngine(t, cpu.NewEngine) }
-
-func TestTrainer(t *testing.T) { nettest.RunTrainer(t, cpu.NewTrainer, nettest.Traits{}) }
-
-// other is a BLAS that isn't gonum's own type.
-type other struct{ gonum.Implementation }
-
-// TestRegisteredBLAS runs the suites on a BLAS registered from outside.
-func TestRegisteredBLAS(t *testing.T) {
-	blas32.Use(other{})
-	defer blas32.Use(gonum.Implementation{})
-	e, err := cpu.NewEngine(nets.MLP{7, 3}, nets.EngineOptions{})
-	if err != nil {
-		t.Fatal(err)
+// eachSet runs a test on every set of kernels that this machine runs.
+func eachSet(t *testing.T, f func(*testing.T, *kernel.Set)) {
+	for _, s := range kernel.Sets() {
+		t.Run(s.Name(), func(t *testing.T) { f(t, s) })
 	}
-	defer e.Close()
-	if !strings.Contains(e.Describe(), "cpu_test.other") {
-		t.Errorf("engine describes itself as %q", e.Describe())
-	}
-	t.Run("Engine", func(t *testing.T) { nettest.RunEngine(t, cpu.NewEngine) })
-	t.Run("Trainer", func(t *testing.T) { nettest.RunTrainer(t, cpu.NewTrainer, nettest.Traits{}) })
+}
+
+func TestEngine(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *kernel.Set) {
+		nettest.RunEngine(t, func(shape nets.MLP, o nets.EngineOptions) (nets.Engine, error) { return newEngine(s, shape, o) })
+	})
+}
+
+func TestTrainer(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *kernel.Set) {
+		factory := func(shape nets.MLP, p nets.Params, o nets.TrainerOptions) (nets.Trainer, error) {
+			return newTrainer(s, shape, p, o)
+		}
+		nettest.RunTrainer(t, factory, nettest.Traits{})
+	})
 }
 
 // TestPaddingIsFree checks what the engine says about the padding of buckets.
 func TestPaddingIsFree(t *testing.T) {
 	shape := nets.MLP{7, 3}
-	e, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: []int{100}, Workers: 1})
+	e, err := NewEngine(shape, nets.EngineOptions{Buckets: []int{100}, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

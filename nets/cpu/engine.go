@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"vtrain/nets"
+	"vtrain/nets/kernel"
 	"vtrain/vec"
 )
 
@@ -12,94 +13,115 @@ import (
 // shape or the options. Any number of rows costs just those rows: the padding
 // of buckets is counted, not computed.
 func NewEngine(shape nets.MLP, o nets.EngineOptions) (nets.Engine, error) {
+	set, err := kernel.Default()
+	if err != nil {
+		return nil, err
+	}
+	return newEngine(set, shape, o)
+}
+
+func newEngine(set *kernel.Set, shape nets.MLP, o nets.EngineOptions) (nets.Engine, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, err
 	}
-	return nets.NewEngine(newBackend(shape), o)
+	return nets.NewEngine(newBackend(set, shape), o)
 }
 
 // backend implements nets.Backend.
 type backend struct {
 	nets.MLP
-	kernel  kernel
-	params  nets.Params
+	set     *kernel.Set
+	layers  []layer
 	pool    *vec.Pool
 	scratch vec.Locals[*scratch]
 
 	// Arguments of the ranges of one forward, and their function, made once
 	// because a closure made for each forward would be garbage.
 	dst, x []float32
-	tile   func(lo, hi int)
+	block  func(lo, hi int)
 }
 
-// scratch is the activations of one tile, this layer's and the next's.
-type scratch struct{ this, next []float32 }
+// scratch is what a block of rows needs: its activations, this layer's and
+// the next's, and the inputs that are set.
+type scratch struct {
+	this, next matrix
+	set        sparse
+}
 
-func newBackend(shape nets.MLP) *backend {
-	b := &backend{MLP: slices.Clone(shape), kernel: registered(), params: shape.NewParams()}
-	b.tile = b.forwardTile
+func newBackend(set *kernel.Set, shape nets.MLP) *backend {
+	b := &backend{MLP: slices.Clone(shape), set: set, layers: newLayers(set, shape)}
+	b.block = b.forwardBlock
 	return b
 }
 
 func (b *backend) Prepare(pool *vec.Pool, _ []int) {
 	b.pool = pool
-	n := tileRows * b.Widest()
-	b.scratch.New = func() *scratch { return &scratch{make([]float32, n), make([]float32, n)} }
+	rows, width := b.set.Block(), kernel.Stride(b.Widest())
+	b.scratch.New = func() *scratch {
+		return &scratch{
+			this: matrix{kernel.NewFloats(rows * width), width},
+			next: matrix{kernel.NewFloats(rows * width), width},
+			set:  newSparse(rows, b.In()),
+		}
+	}
 	for range pool.Workers() {
 		b.scratch.Put(b.scratch.New())
 	}
 }
 
-func (b *backend) Load(p nets.Params) { copy(b.params.Flat(), p.Flat()) }
+func (b *backend) Load(p nets.Params) {
+	for l := range b.layers {
+		weight, bias := b.Layer(p, l)
+		b.layers[l].pack(weight, 0, b.layers[l].weight.Count())
+		b.layers[l].setBias(bias)
+	}
+}
 
 func (b *backend) Forward(dst, x []float32, rows, _ int) int {
 	b.dst, b.x = dst, x
-	b.pool.Run(rows, tileRows, b.tile)
+	b.pool.Run(rows, grain(b.set, rows, b.pool.Workers()), b.block)
 	b.dst, b.x = nil, nil
 	return rows
 }
 
-// affine computes y = x·W + b for rows of x, with ReLU if the layer is hidden.
-// The sum starts at the bias.
-func affine(k kernel, y, x, weight, bias []float32, rows int, hidden bool) {
-	in, out := len(x)/rows, len(bias)
-	for r := range rows {
-		copy(y[r*out:(r+1)*out], bias)
+// alone is the rows that one worker takes through a network in about the time
+// that it takes to wake another.
+const alone = 8
+
+// grain returns the rows of a block, so that the workers get equal shares in
+// whole tiles.
+func grain(set *kernel.Set, rows, workers int) int {
+	if rows <= alone {
+		return alone
 	}
-	k.multiply(rows, out, in, x, weight, y)
-	if hidden {
-		relu(y)
-	}
+	rounds := (rows + workers*set.Block() - 1) / (workers * set.Block())
+	blocks := workers * rounds
+	share := (rows + blocks - 1) / blocks
+	return min((share+set.Rows()-1)/set.Rows()*set.Rows(), set.Block())
 }
 
-// forwardTile takes the rows [lo,hi) through all layers.
-func (b *backend) forwardTile(lo, hi int) {
+// forwardBlock takes the rows [lo,hi) through all layers.
+func (b *backend) forwardBlock(lo, hi int) {
 	s := b.scratch.Get()
-	rows, x := hi-lo, b.x[lo*b.In():hi*b.In()]
-	for l := range b.Layers() {
-		last := l == b.Layers()-1
-		y := s.next[:rows*b.MLP[l+1]]
+	rows := hi - lo
+	x := matrix{b.x[lo*b.In() : hi*b.In()], b.In()}
+	for l := range b.layers {
+		last := l == len(b.layers)-1
+		y := s.next
 		if last {
-			y = b.dst[lo*b.Out() : hi*b.Out()]
+			y = matrix{b.dst[lo*b.Out() : hi*b.Out()], b.Out()}
 		}
-		weight, bias := b.Layer(b.params, l)
-		affine(b.kernel, y, x, weight, bias, rows, !last)
+		if l == 0 && s.set.list(b.set, x, rows, b.In()) {
+			s.set.affine(b.set, &b.layers[l], y, rows, !last)
+		} else {
+			b.layers[l].affine(b.set, y, x, rows, !last)
+		}
 		x = y
 		s.this, s.next = s.next, s.this
 	}
 	b.scratch.Put(s)
 }
 
-func (b *backend) Describe() string { return fmt.Sprintf("cpu %v on %s", b.MLP, name(b.kernel)) }
+func (b *backend) Describe() string { return fmt.Sprintf("cpu %v on %s", b.MLP, b.set.Name()) }
 
 func (b *backend) Close() {}
-
-// name returns the kernel and the BLAS it calls.
-func name(k kernel) string {
-	switch k := k.(type) {
-	case dense:
-		return fmt.Sprintf("%T", k.impl)
-	default:
-		return "gonum, sparse"
-	}
-}

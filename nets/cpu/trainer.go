@@ -2,186 +2,362 @@ package cpu
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"vtrain/nets"
+	"vtrain/nets/kernel"
 	"vtrain/vec"
 )
 
 // NewTrainer returns a trainer for MLPs of that shape, which trains p in
 // place. The error is about the shape or the options.
 func NewTrainer(shape nets.MLP, p nets.Params, o nets.TrainerOptions) (nets.Trainer, error) {
+	set, err := kernel.Default()
+	if err != nil {
+		return nil, err
+	}
+	return newTrainer(set, shape, p, o)
+}
+
+func newTrainer(set *kernel.Set, shape nets.MLP, p nets.Params, o nets.TrainerOptions) (nets.Trainer, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, err
 	}
-	return nets.NewTrainer(newGradient(shape), p, o)
+	return nets.NewTrainer(newGradient(set, shape), p, o)
 }
 
-// gradient implements nets.Differentiator in two sweeps. The first takes
-// tiles of rows forward and backward while they are in the cache, and keeps
-// the activations and the derivatives of the whole batch. The second computes
-// the weight gradients, Xᵀ·Δ, in tiles of weights that each sum over all rows
-// in order: no worker has a gradient of its own, nothing is left to reduce,
-// and the sums don't depend on who computes them.
+// gradient implements nets.Differentiator in four sweeps. The first packs the
+// weights. The second takes blocks of rows forward and backward while they are
+// in the cache, and keeps the activations and the derivatives of the whole
+// batch. The third packs the derivatives, and the fourth multiplies them into
+// weight gradients, Xᵀ·Δ, of blocks of inputs that each sum over all rows in
+// order: no worker has a gradient of its own, nothing is left to reduce, and
+// the sums don't depend on who computes them.
 type gradient struct {
 	nets.MLP
-	kernel  kernel
+	set     *kernel.Set
 	pool    *vec.Pool
-	turned  [][]float32 // [layer][out,in]: weights of layers above the first, transposed
-	weights []weightTile
+	layers  []layer
+	turned  []*kernel.Panels // [layer]: the transposed weights, above the first layer
+	scratch vec.Locals[*trainScratch]
 
 	// The batch, by layer. Slot l holds what layer l gives out.
-	capacity int         // rows there is room for
-	y        [][]float32 // [layer][rows,out]
-	delta    [][]float32 // [layer][rows,out]: derivative of the loss by the sum before ReLU
-	ones     []float32   // [rows]
-	sums     []float64   // [tile]: part of the loss
-	bad      []int       // [tile]: first row that isn't finite, or -1
+	capacity int // rows there is room for
+	y        []matrix
+	delta    []matrix         // derivatives of the loss by the sums before ReLU
+	packed   []*kernel.Panels // the derivatives as right factors
+	sums     []float64        // [group]: part of the loss
+	bad      []int            // [group]: first row that isn't finite, or -1
+	dense    []bool           // [block]: whether its inputs are too many to list
+
+	// What the sweeps are cut into.
+	packing, repacking, products []job
 
 	// Arguments of the ranges that the pool runs, and their functions.
-	dst, params    nets.Params
-	x              []float32
-	rows           int
-	loss           nets.Loss
-	rowTile, wTile func(lo, hi int)
+	dst, params                         nets.Params
+	x                                   matrix
+	rows                                int
+	loss                                nets.Loss
+	packJobs, rowBlock, repackJobs, mul func(lo, hi int)
 }
 
-// A weightTile is a block of one weight gradient, or a bias gradient if it
-// has no inputs.
-type weightTile struct{ layer, inLo, inHi, outLo, outHi int }
+// A job is a part of a sweep over one layer: a range of panels or of inputs.
+type job struct {
+	kind          jobKind
+	layer, lo, hi int
+}
 
-func newGradient(shape nets.MLP) *gradient {
-	g := &gradient{MLP: slices.Clone(shape), kernel: registered()}
-	layers := g.Layers()
-	g.turned, g.y, g.delta = make([][]float32, layers), make([][]float32, layers), make([][]float32, layers)
-	for l := range layers {
-		if l > 0 {
-			g.turned[l] = make([]float32, shape[l]*shape[l+1])
-		}
-		g.weights = append(g.weights, tilesOf(l, shape[l], shape[l+1], g.kernel.columns(shape[l+1]))...)
+type jobKind int
+
+const (
+	weights       jobKind = iota // pack panels of the weights
+	turnedWeights                // and of their transpose
+	inputs                       // weight gradients of the inputs [lo,hi)
+	biases                       // bias gradient
+)
+
+// group is the rows whose losses are summed together: the sum is the same
+// however large the blocks are, which are a multiple.
+const group = 8
+
+// chunk is the rows whose set inputs are listed at a time.
+const chunk = 512
+
+// trainScratch is what one worker needs.
+type trainScratch struct {
+	set     sparse         // of a block of rows
+	left    []float32      // [inputs of a job, rows], packed
+	columns []kernel.Entry // [64·chunk]: the rows in which each of 64 inputs is set
+}
+
+func newGradient(set *kernel.Set, shape nets.MLP) *gradient {
+	n := shape.Layers()
+	g := &gradient{
+		MLP: slices.Clone(shape), set: set, layers: newLayers(set, shape),
+		turned: make([]*kernel.Panels, n), packed: make([]*kernel.Panels, n),
+		y: make([]matrix, n), delta: make([]matrix, n),
 	}
-	g.rowTile, g.wTile = g.runRows, g.runWeights
+	for l := 1; l < n; l++ {
+		g.turned[l] = set.NewPanels(shape[l+1], shape[l])
+	}
+	g.packJobs, g.rowBlock, g.repackJobs, g.mul = g.runPacking, g.runRows, g.runRepacking, g.runProducts
 	return g
 }
 
-// tilesOf cuts the gradient of one layer, step columns wide.
-func tilesOf(layer, in, out, step int) []weightTile {
-	var tiles []weightTile
-	for j := 0; j < out; j += step {
-		to := min(j+step, out)
-		for i := 0; i < in; i += tileIns {
-			tiles = append(tiles, weightTile{layer, i, min(i+tileIns, in), j, to})
+func (g *gradient) Prepare(pool *vec.Pool) {
+	g.pool = pool
+	for l := range g.layers {
+		g.packing = cut(g.packing, weights, l, g.layers[l].weight.Count(), packedPanels)
+		if l > 0 {
+			g.packing = cut(g.packing, turnedWeights, l, g.turned[l].Count(), packedPanels)
 		}
-		tiles = append(tiles, weightTile{layer, 0, 0, j, to})
+		g.products = cut(g.products, inputs, l, g.MLP[l], g.inputsOf(l))
+		g.products = append(g.products, job{biases, l, 0, 0})
 	}
-	return tiles
 }
 
-func (g *gradient) Prepare(pool *vec.Pool) { g.pool = pool }
+// packedPanels is the panels of a packing job.
+const packedPanels = 4
+
+// cut appends the jobs of one layer over [0,n), of step each.
+func cut(jobs []job, kind jobKind, layer, n, step int) []job {
+	for lo := 0; lo < n; lo += step {
+		jobs = append(jobs, job{kind, layer, lo, min(lo+step, n)})
+	}
+	return jobs
+}
+
+// inputsOf returns the inputs of a product of layer l: so many that a panel of
+// derivatives serves some tiles while it is in the cache, so few that every
+// worker gets its share. In the first layer it is the inputs that are listed
+// together.
+func (g *gradient) inputsOf(l int) int {
+	if l == 0 {
+		return 64
+	}
+	tiles := g.MLP[l] / (2 * g.set.Rows() * g.pool.Workers())
+	return g.set.Rows() * min(max(tiles, 1), 16)
+}
 
 func (g *gradient) Gradient(dst, p nets.Params, x []float32, rows int, loss nets.Loss) (float64, int) {
 	g.reserve(rows)
-	g.dst, g.params, g.x, g.rows, g.loss = dst, p, x, rows, loss
-	for l := 1; l < g.Layers(); l++ {
-		weight, _ := g.Layer(p, l)
-		transpose(g.turned[l], weight, g.MLP[l], g.MLP[l+1])
-	}
-	g.pool.Run(rows, tileRows, g.rowTile)
+	g.dst, g.params, g.x, g.rows, g.loss = dst, p, matrix{x, g.In()}, rows, loss
+	g.pool.Run(len(g.packing), 1, g.packJobs)
+	g.pool.Run(rows, g.set.Block(), g.rowBlock)
 	sum, bad := g.verdict()
 	if bad < 0 {
-		g.pool.Run(len(g.weights), 1, g.wTile)
+		g.pool.Run(len(g.repacking), 1, g.repackJobs)
+		g.pool.Run(len(g.products), 1, g.mul)
 	}
-	g.x, g.loss = nil, nil
+	g.x, g.loss = matrix{}, nil
 	return sum, bad
 }
 
 // reserve makes room for a batch.
 func (g *gradient) reserve(rows int) {
-	if rows <= g.capacity {
-		return
+	if rows > g.capacity {
+		g.grow(rows)
 	}
-	g.capacity = rows
-	for l := range g.Layers() {
-		g.y[l] = make([]float32, rows*g.MLP[l+1])
-		g.delta[l] = make([]float32, rows*g.MLP[l+1])
+	for _, p := range g.packed {
+		p.Resize(rows)
 	}
-	g.ones = slices.Repeat([]float32{1}, rows)
-	tiles := (rows + tileRows - 1) / tileRows
-	g.sums, g.bad = make([]float64, tiles), make([]int, tiles)
 }
 
-// verdict sums the loss over the tiles, and finds the first bad row.
+func (g *gradient) grow(rows int) {
+	g.capacity, g.repacking = rows, nil
+	top, widest := g.Layers()-1, 0
+	for l := range g.layers {
+		out := g.MLP[l+1]
+		row := kernel.Stride(out)
+		if l == top {
+			row = out // as losses want it
+		}
+		g.y[l] = matrix{kernel.NewFloats(rows * row), row}
+		g.delta[l] = matrix{kernel.NewFloats(rows * row), row}
+		g.packed[l] = g.set.NewPanels(rows, out)
+		g.repacking = cut(g.repacking, weights, l, g.packed[l].Count(), packedPanels)
+		widest = max(widest, g.set.PackedRows(g.inputsOf(l), rows))
+	}
+	groups := (rows + group - 1) / group
+	g.sums, g.bad, g.dense = make([]float64, groups), make([]int, groups), make([]bool, groups)
+	g.scratch = vec.Locals[*trainScratch]{New: func() *trainScratch {
+		return &trainScratch{newSparse(g.set.Block(), g.In()), kernel.NewFloats(widest), make([]kernel.Entry, 64*chunk)}
+	}}
+	for range g.pool.Workers() {
+		g.scratch.Put(g.scratch.New())
+	}
+}
+
+// verdict sums the loss over the groups, and finds the first bad row.
 func (g *gradient) verdict() (sum float64, bad int) {
 	bad = -1
-	for t := range (g.rows + tileRows - 1) / tileRows {
-		sum += g.sums[t]
+	for i := range (g.rows + group - 1) / group {
+		sum += g.sums[i]
 		if bad < 0 {
-			bad = g.bad[t]
+			bad = g.bad[i]
 		}
 	}
 	return sum, bad
 }
 
-// runRows takes the rows [lo,hi), one tile, forward and backward.
-func (g *gradient) runRows(lo, hi int) {
-	top, tile := g.Layers()-1, lo/tileRows
-	x := g.x[lo*g.In() : hi*g.In()]
-	for l := range g.Layers() {
-		weight, bias := g.Layer(g.params, l)
-		y := g.slice(g.y, l, lo, hi)
-		affine(g.kernel, y, x, weight, bias, hi-lo, l < top)
-		x = y
-	}
-	delta := g.slice(g.delta, top, lo, hi)
-	g.sums[tile], g.bad[tile] = nets.Score(g.loss, delta, x, lo, hi)
-	for l := top; l > 0; l-- {
-		below := g.slice(g.delta, l-1, lo, hi)
-		clear(below)
-		g.kernel.multiply(hi-lo, g.MLP[l], g.MLP[l+1], delta, g.turned[l], below)
-		gate(below, g.slice(g.y, l-1, lo, hi))
-		delta = below
-	}
-}
-
-// slice returns the rows [lo,hi) of layer l of y or delta.
-func (g *gradient) slice(m [][]float32, l, lo, hi int) []float32 {
-	out := g.MLP[l+1]
-	return m[l][lo*out : hi*out]
-}
-
-// runWeights computes tiles of the gradient.
-func (g *gradient) runWeights(lo, hi int) {
-	for _, t := range g.weights[lo:hi] {
-		weight, bias := g.Layer(g.dst, t.layer)
-		in, out := g.MLP[t.layer], g.MLP[t.layer+1]
-		delta := g.delta[t.layer][t.outLo:]
-		if t.inHi == 0 {
-			g.kernel.multiplyT(1, t.outHi-t.outLo, g.rows, g.ones, 1, delta, bias[t.outLo:], out)
+func (g *gradient) runPacking(lo, hi int) {
+	for _, j := range g.packing[lo:hi] {
+		weight, bias := g.Layer(g.params, j.layer)
+		if j.kind == turnedWeights {
+			g.turned[j.layer].Pack(weight, 1, g.MLP[j.layer+1], j.lo, j.hi)
 			continue
 		}
-		x := g.x
-		if t.layer > 0 {
-			x = g.y[t.layer-1]
+		if j.lo == 0 {
+			g.layers[j.layer].setBias(bias)
 		}
-		g.kernel.multiplyT(t.inHi-t.inLo, t.outHi-t.outLo, g.rows, x[t.inLo:], in, delta, weight[t.inLo*out+t.outLo:], out)
+		g.layers[j.layer].pack(weight, j.lo, j.hi)
 	}
 }
 
-func (g *gradient) Describe() string { return fmt.Sprintf("cpu %v on %s", g.MLP, name(g.kernel)) }
+// runRows takes the rows [lo,hi), one block, forward and backward.
+func (g *gradient) runRows(lo, hi int) {
+	s, top, rows := g.scratch.Get(), g.Layers()-1, hi-lo
+	x := g.x.from(lo)
+	for l := range g.layers {
+		y := g.y[l].from(lo)
+		if l > 0 {
+			g.layers[l].affine(g.set, y, x, rows, l < top)
+		} else {
+			g.first(s, y, x, lo, rows, l < top)
+		}
+		x = y
+	}
+	g.score(lo, hi)
+	for l := top; l > 0; l-- {
+		delta, below := g.delta[l].from(lo), g.delta[l-1].from(lo)
+		p := kernel.Product{M: rows, A: delta.data, RowA: delta.row, ColumnA: 1, B: g.turned[l], C: below.data, RowC: below.row}
+		g.set.Multiply(&p, 0, g.turned[l].Count())
+		// With what lies between the rows, which is zero.
+		g.set.Gate(below.data[:rows*below.row], g.y[l-1].from(lo).data[:rows*below.row])
+	}
+	g.scratch.Put(s)
+}
 
-func (g *gradient) Close() {}
+// first computes the first layer, and notes whether its inputs can be listed.
+func (g *gradient) first(s *trainScratch, y, x matrix, lo, rows int, hidden bool) {
+	listed := s.set.list(g.set, x, rows, g.In())
+	g.dense[lo/g.set.Block()] = !listed
+	if listed {
+		s.set.affine(g.set, &g.layers[0], y, rows, hidden)
+	} else {
+		g.layers[0].affine(g.set, y, x, rows, hidden)
+	}
+}
 
-// transpose sets dst [n,m] to the transpose of src [m,n], in blocks of a few
-// cache lines.
-func transpose(dst, src []float32, m, n int) {
-	const block = 16
-	for i := 0; i < m; i += block {
-		for j := 0; j < n; j += block {
-			for ii := i; ii < min(i+block, m); ii++ {
-				for jj := j; jj < min(j+block, n); jj++ {
-					dst[jj*m+ii] = src[ii*n+jj]
-				}
+// score evaluates the loss of the rows [lo,hi), group by group.
+func (g *gradient) score(lo, hi int) {
+	top := g.Layers() - 1
+	for r := lo; r < hi; r += group {
+		end := min(r+group, hi)
+		dy, y := g.delta[top].from(r), g.y[top].from(r)
+		n := (end - r) * g.Out()
+		g.sums[r/group], g.bad[r/group] = nets.Score(g.loss, dy.data[:n], y.data[:n], r, end)
+	}
+}
+
+// from returns the matrix from a row on.
+func (m matrix) from(r int) matrix { return matrix{m.data[r*m.row:], m.row} }
+
+func (g *gradient) runRepacking(lo, hi int) {
+	for _, j := range g.repacking[lo:hi] {
+		delta := g.delta[j.layer]
+		g.packed[j.layer].Pack(delta.data, delta.row, 1, j.lo, j.hi)
+	}
+}
+
+// runProducts computes parts of the gradient.
+func (g *gradient) runProducts(lo, hi int) {
+	s := g.scratch.Get()
+	for _, j := range g.products[lo:hi] {
+		weight, bias := g.Layer(g.dst, j.layer)
+		switch {
+		case j.kind == biases:
+			ones := kernel.Product{M: 1, A: one[:], B: g.packed[j.layer], C: bias, RowC: len(bias)}
+			g.set.Multiply(&ones, 0, g.packed[j.layer].Count())
+		case j.layer == 0 && g.listed():
+			g.addListed(s, weight, j.lo, j.hi)
+		default:
+			g.multiply(s, weight, j)
+		}
+	}
+	g.scratch.Put(s)
+}
+
+// one is all elements of a row of ones, at a distance of zero.
+var one = [1]float32{1}
+
+// listed reports whether most blocks of the batch have few inputs set.
+func (g *gradient) listed() bool {
+	blocks, dense := (g.rows+g.set.Block()-1)/g.set.Block(), 0
+	for _, d := range g.dense[:blocks] {
+		if d {
+			dense++
+		}
+	}
+	return 2*dense < blocks
+}
+
+// multiply computes the weight gradients of a job's inputs.
+func (g *gradient) multiply(s *trainScratch, weight []float32, j job) {
+	x, out := g.x, g.MLP[j.layer+1]
+	if j.layer > 0 {
+		x = g.y[j.layer-1]
+	}
+	n := j.hi - j.lo
+	left := s.left[:g.set.PackedRows(n, g.rows)]
+	g.set.PackRows(left, x.data[j.lo:], x.row, n, g.rows)
+	p := kernel.Product{M: n, A: left, Packed: true, B: g.packed[j.layer], C: weight[j.lo*out:], RowC: out}
+	g.set.Multiply(&p, 0, g.packed[j.layer].Count())
+}
+
+// addListed computes the weight gradients of the inputs [lo,hi), at most 64 of
+// them, by adding the derivatives of the rows in which they are set.
+func (g *gradient) addListed(s *trainScratch, weight []float32, lo, hi int) {
+	out, packed := g.MLP[1], g.packed[0]
+	for from := 0; from < g.rows; from += chunk {
+		ends := g.listColumns(s, lo, hi, from, min(from+chunk, g.rows))
+		for p := 0; p < packed.Count(); p += gatherPanels {
+			begin := 0
+			for i := range hi - lo {
+				dst := weight[(lo+i)*out : (lo+i+1)*out]
+				g.set.Gather(dst, s.columns[begin:ends[i]], packed, nil, from > 0, false, p, min(p+gatherPanels, packed.Count()))
+				begin = ends[i]
 			}
 		}
 	}
 }
+
+// listColumns lists, input by input, the rows [from,to) in which the inputs
+// [lo,hi) are set, and returns where the list of each input ends.
+func (g *gradient) listColumns(s *trainScratch, lo, hi, from, to int) (ends [64]int) {
+	var sets [chunk]uint64
+	for r := from; r < to; r++ {
+		set := g.set.NonZero(g.x.data[r*g.x.row+lo : r*g.x.row+hi])
+		sets[r-from] = set
+		for ; set != 0; set &= set - 1 {
+			ends[bits.TrailingZeros64(set)]++
+		}
+	}
+	sum := 0
+	for i, n := range ends { // where each list begins
+		ends[i], sum = sum, sum+n
+	}
+	for r := from; r < to; r++ {
+		for set := sets[r-from]; set != 0; set &= set - 1 {
+			i := bits.TrailingZeros64(set)
+			s.columns[ends[i]] = g.set.Entry(r, g.x.data[r*g.x.row+lo+i])
+			ends[i]++
+		}
+	}
+	return ends
+}
+
+func (g *gradient) Describe() string { return fmt.Sprintf("cpu %v on %s", g.MLP, g.set.Name()) }
+
+func (g *gradient) Close() {}

@@ -1,0 +1,91 @@
+package cpu
+
+import (
+	"vtrain/nets"
+	"vtrain/nets/kernel"
+)
+
+// layer is the packed parameters of one layer.
+type layer struct {
+	weight *kernel.Panels
+	bias   []float32 // [out]
+}
+
+// newLayers makes room for the layers of a shape.
+func newLayers(set *kernel.Set, shape nets.MLP) []layer {
+	layers := make([]layer, shape.Layers())
+	for l := range layers {
+		layers[l] = layer{set.NewPanels(shape[l], shape[l+1]), make([]float32, shape[l+1])}
+	}
+	return layers
+}
+
+// pack takes the panels [lo,hi) of the weights.
+func (y *layer) pack(weight []float32, lo, hi int) {
+	y.weight.Pack(weight, len(y.bias), 1, lo, hi)
+}
+
+// setBias takes the bias. Adding zero turns -0 into +0, the only start of a
+// sum at which leaving out a zero product would show.
+func (y *layer) setBias(bias []float32) {
+	for j, b := range bias {
+		y.bias[j] = b + 0
+	}
+}
+
+// A matrix is rows of floats at equal distances.
+type matrix struct {
+	data []float32
+	row  int
+}
+
+// affine computes y = x·W + b for rows of x, with ReLU if the layer is hidden.
+func (l *layer) affine(set *kernel.Set, y, x matrix, rows int, hidden bool) {
+	p := kernel.Product{M: rows, A: x.data, RowA: x.row, ColumnA: 1, B: l.weight, C: y.data, RowC: y.row, Bias: l.bias, ReLU: hidden}
+	set.Multiply(&p, 0, l.weight.Count())
+}
+
+// sparseShare is the part of the inputs, 1 of so many, up to which adding
+// weights beats multiplying.
+const sparseShare = 4
+
+// sparse is the lists of the inputs that are set in a block of rows.
+type sparse struct {
+	entries []kernel.Entry // [rows·in/sparseShare + in]
+	ends    []int          // [rows]: where the entries of a row end
+}
+
+func newSparse(rows, in int) sparse {
+	return sparse{make([]kernel.Entry, rows*in/sparseShare+in), make([]int, rows)}
+}
+
+// list lists the rows of x. It reports false, having stopped early, if so many
+// inputs are set that multiplying is better.
+func (s *sparse) list(set *kernel.Set, x matrix, rows, in int) bool {
+	n := 0
+	for r := range rows {
+		n += len(set.Entries(s.entries[n:], x.data[r*x.row:r*x.row+in]))
+		s.ends[r] = n
+		// The first rows may have a few more than their share.
+		if n > (r+1)*in/sparseShare+in/(2*sparseShare) || n > rows*in/sparseShare {
+			return false
+		}
+	}
+	return true
+}
+
+// gatherPanels is the panels of weights that a block of rows adds from before
+// it goes on to the next: few enough to stay in the cache.
+const gatherPanels = 4
+
+// affine is that of the layer, of the listed rows.
+func (s *sparse) affine(set *kernel.Set, l *layer, y matrix, rows int, hidden bool) {
+	for lo := 0; lo < l.weight.Count(); lo += gatherPanels {
+		hi, from := min(lo+gatherPanels, l.weight.Count()), 0
+		for r := range rows {
+			dst := y.data[r*y.row:]
+			set.Gather(dst, s.entries[from:s.ends[r]], l.weight, l.bias, false, hidden, lo, hi)
+			from = s.ends[r]
+		}
+	}
+}

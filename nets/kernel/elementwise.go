@@ -1,0 +1,61 @@
+package kernel
+
+import "math"
+
+// whole returns the part of n elements that the assembly of elementwise loops
+// takes, none if the set is portable; Go does the rest.
+func (s *Set) whole(n int) int {
+	if s.code == portable {
+		return 0
+	}
+	return n &^ 7
+}
+
+// Gate clears the elements of d whose activation, a result of ReLU, is zero:
+// the derivative of ReLU, which is taken to be 0 at 0.
+func (s *Set) Gate(d, activation []float32) {
+	if len(activation) != len(d) {
+		panic(badLength)
+	}
+	n := s.whole(len(d))
+	if n > 0 {
+		gate(&d[0], &activation[0], n)
+	}
+	for i := n; i < len(d); i++ {
+		// A mask instead of a branch, which random signs would mislead.
+		on := -int64(math.Float32bits(activation[i])<<1) >> 63
+		d[i] = math.Float32frombits(math.Float32bits(d[i]) & uint32(on))
+	}
+}
+
+// AdamW is the numbers of one step of AdamW that all parameters share:
+//
+//	m = m·KeepM + g·AddM,  v = v·KeepV + g²·AddV   with g = Scale·gradient
+//	w = w - (w·Decay + Rate·m / (Root·√v + Epsilon))
+type AdamW struct {
+	Scale, KeepM, AddM, KeepV, AddV, Decay, Rate, Root, Epsilon float32
+}
+
+// Update takes one step. All sets give the same bits, unless the compiler
+// fuses products and sums, as it may where the portable set is all there is.
+func (s *Set) Update(c *AdamW, w, m, v, gradient []float32) {
+	if len(m) != len(w) || len(v) != len(w) || len(gradient) != len(w) {
+		panic(badLength)
+	}
+	n := s.whole(len(w))
+	if n > 0 {
+		adamW(&c.Scale, &w[0], &m[0], &v[0], &gradient[0], n)
+	}
+	c.update(w[n:], m[n:], v[n:], gradient[n:])
+}
+
+func (c *AdamW) update(w, m, v, gradient []float32) {
+	m, v, gradient = m[:len(w)], v[:len(w)], gradient[:len(w)]
+	for i := range w {
+		g := gradient[i] * c.Scale
+		mi := m[i]*c.KeepM + g*c.AddM
+		vi := v[i]*c.KeepV + g*g*c.AddV
+		m[i], v[i] = mi, vi
+		w[i] -= w[i]*c.Decay + c.Rate*mi/(c.Root*float32(math.Sqrt(float64(vi)))+c.Epsilon)
+	}
+}

@@ -1,0 +1,462 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"vtrain/vec"
+)
+
+// eachSet runs a test on every set of this machine.
+func eachSet(t *testing.T, f func(*testing.T, *Set)) {
+	for _, s := range Sets() {
+		t.Run(s.name, func(t *testing.T) { f(t, s) })
+	}
+}
+
+// random returns elements of [-.5,.5), of which that share isn't zero.
+func random(n int, share float32, seed uint64) []float32 {
+	s := vec.At(vec.Key(seed, 0), 0)
+	v := make([]float32, n)
+	for i := range v {
+		if f := s.Float32(); s.Float32() < share {
+			v[i] = f - 0.5
+		}
+	}
+	return v
+}
+
+var nan = float32(math.NaN())
+
+// fenced returns room for n elements that starts at an odd address between
+// two strips of NaN, and a check that the strips are what they were.
+func fenced(t *testing.T, n int) (v []float32, check func()) {
+	const strip = 67
+	all := make([]float32, n+2*strip)
+	for i := range all {
+		all[i] = nan
+	}
+	return all[strip : strip+n], func() {
+		t.Helper()
+		for i, f := range all {
+			if (i < strip || i >= strip+n) && f == f {
+				t.Fatalf("element %d of 0…%d was written", i-strip, n-1)
+			}
+		}
+	}
+}
+
+// copied fences a copy.
+func copied(t *testing.T, v []float32) []float32 {
+	w, _ := fenced(t, len(v))
+	copy(w, v)
+	return w
+}
+
+type dims struct{ m, n, k int }
+
+// sizes returns odd sizes, sizes at and beside those of tiles, panels, and
+// parts of the inner dimension, and every number of rows up to two tiles.
+func sizes(s *Set) []dims {
+	d := []dims{{1, 1, 1}, {3, 22, 5}, {5, 2 * s.columns, 7}, {s.block, s.columns + 1, s.depth},
+		{2*s.rows + 1, 9 * s.columns, s.depth + 1}, {33, 3*s.columns - 1, 2*s.depth + 3}}
+	for m := 1; m <= 2*s.rows; m++ {
+		d = append(d, dims{m, 10*s.columns + 5, 13})
+	}
+	for n := 1; n <= 2*s.columns; n++ {
+		d = append(d, dims{min(n, 7), n, 6})
+	}
+	return d
+}
+
+// product computes start + A·B in float64, one element at a time, and the sum
+// of magnitudes that bounds its error.
+func product(d dims, a func(i, k int) float32, b func(k, j int) float32, start func(i, j int) float32) (c, bound []float64) {
+	c, bound = make([]float64, d.m*d.n), make([]float64, d.m*d.n)
+	for i := range d.m {
+		for j := range d.n {
+			sum := float64(start(i, j))
+			size := math.Abs(sum)
+			for k := range d.k {
+				v := float64(a(i, k)) * float64(b(k, j))
+				sum, size = sum+v, size+math.Abs(v)
+			}
+			c[i*d.n+j], bound[i*d.n+j] = sum, size
+		}
+	}
+	return c, bound
+}
+
+// TestMultiply compares products with float64, for all ways to store A and
+// all starts. Everything read lies between NaN, and so does what is written.
+func TestMultiply(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		for i, d := range sizes(s) {
+			for _, store := range []string{"rows", "columns", "packed"} {
+				for _, start := range []string{"zero", "bias", "add"} {
+					multiplyOnce(t, s, d, store, start, i%2 == 0)
+				}
+			}
+		}
+	})
+}
+
+func multiplyOnce(t *testing.T, s *Set, d dims, store, start string, relu bool) {
+	t.Helper()
+	what := fmt.Sprintf("%+v, A in %s, start %s, ReLU %v", d, store, start, relu)
+	a, b, bias := random(d.m*d.k, 1, 1), random(d.k*d.n, 1, 2), random(d.n, 1, 3)
+	ldc := d.n + 3
+	c, intact := fenced(t, (d.m-1)*ldc+d.n)
+	before := random(len(c), 1, 4)
+	copy(c, before)
+
+	panels := s.NewPanels(d.k, d.n)
+	panels.Pack(copied(t, b), d.n, 1, 0, panels.Count())
+	p := Product{M: d.m, B: panels, C: c, RowC: ldc, ReLU: relu}
+	storeA(t, s, &p, a, d, store)
+	first := func(i, j int) float32 { return 0 }
+	switch start {
+	case "bias":
+		p.Bias = copied(t, bias)
+		first = func(_, j int) float32 { return bias[j] }
+	case "add":
+		p.Add = true
+		first = func(i, j int) float32 { return before[i*ldc+j] }
+	}
+	half := panels.Count() / 2
+	s.Multiply(&p, half, panels.Count())
+	s.Multiply(&p, 0, half)
+	intact()
+
+	want, bound := product(d, func(i, k int) float32 { return a[i*d.k+k] }, func(k, j int) float32 { return b[k*d.n+j] }, first)
+	for i := range d.m {
+		for j := range ldc {
+			switch at := i*ldc + j; {
+			case j >= d.n && at < len(c):
+				if c[at] != before[at] {
+					t.Fatalf("%s: element %d,%d between the rows of C was written", what, i, j)
+				}
+			case j < d.n:
+				w := want[i*d.n+j]
+				if relu {
+					w = max(w, 0)
+				}
+				if diff := math.Abs(float64(c[at]) - w); !(diff <= 1e-6*(1+bound[i*d.n+j])) {
+					t.Fatalf("%s: element %d,%d is %v, want %v", what, i, j, c[at], w)
+				}
+			}
+		}
+	}
+}
+
+// storeA sets the left factor of a product in one of the ways it may lie.
+func storeA(t *testing.T, s *Set, p *Product, a []float32, d dims, store string) {
+	if store == "rows" {
+		p.A, p.RowA, p.ColumnA = copied(t, a), d.k, 1
+		return
+	}
+	turned := make([]float32, len(a))
+	for i := range d.m {
+		for k := range d.k {
+			turned[k*d.m+i] = a[i*d.k+k]
+		}
+	}
+	turned = copied(t, turned)
+	if store == "columns" {
+		p.A, p.RowA, p.ColumnA = turned, 1, d.m
+		return
+	}
+	p.A, p.Packed = make([]float32, s.PackedRows(d.m, d.k)), true
+	for i := range p.A {
+		p.A[i] = nan // what rounds up to a tile is never read
+	}
+	s.PackRows(p.A, turned, d.m, d.m, d.k)
+}
+
+// TestSameBits compares the sets in assembly with each other, and each with
+// itself on other tiles.
+func TestSameBits(t *testing.T) {
+	sets := native()
+	if len(sets) == 0 {
+		t.Skip("no set in assembly here")
+	}
+	d := dims{61, 70, 523}
+	a, b, bias := random(d.m*d.k, 1, 1), random(d.k*d.n, 1, 2), random(d.n, 1, 3)
+	run := func(s *Set, lo, hi int) []float32 {
+		panels := s.NewPanels(d.k, d.n)
+		panels.Pack(b, d.n, 1, 0, panels.Count())
+		c := make([]float32, d.m*d.n)
+		s.Multiply(&Product{M: hi - lo, A: a[lo*d.k:], RowA: d.k, ColumnA: 1, B: panels, C: c[lo*d.n:], RowC: d.n, Bias: bias, ReLU: true}, 0, panels.Count())
+		return c[lo*d.n : hi*d.n]
+	}
+	want := run(sets[0], 0, d.m)
+	for _, s := range sets {
+		for lo := range d.m {
+			for _, hi := range []int{lo + 1, d.m} {
+				sameBits(t, s.name, run(s, lo, hi), want[lo*d.n:hi*d.n])
+			}
+		}
+	}
+}
+
+func sameBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: element %d is %v, want exactly %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// TestPack packs a matrix and its transpose, which must be the same.
+func TestPack(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		for _, d := range sizes(s) {
+			b := random(d.k*d.n, 1, 1)
+			turned := make([]float32, len(b))
+			for k := range d.k {
+				for j := range d.n {
+					turned[j*d.k+k] = b[k*d.n+j]
+				}
+			}
+			p, q := s.NewPanels(d.k, d.n), s.NewPanels(d.k, d.n)
+			p.Pack(copied(t, b), d.n, 1, 0, p.Count())
+			q.Pack(copied(t, turned), 1, d.k, 0, q.Count())
+			sameBits(t, fmt.Sprint(d), p.data, q.data)
+			for i, v := range p.data {
+				j, k := i/(d.k*s.columns)*s.columns+i%s.columns, i/s.columns%d.k
+				if j < d.n && v != b[k*d.n+j] || j >= d.n && v != 0 {
+					t.Fatalf("%v: element %d,%d is %v", d, k, j, v)
+				}
+			}
+		}
+	})
+}
+
+// TestGather compares sums over lists with the whole product, bit for bit.
+func TestGather(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		for i, d := range sizes(s) {
+			for _, share := range []float32{0, 0.1, 1} {
+				a, b, bias := random(d.m*d.k, share, 1), random(d.k*d.n, 1, 2), random(d.n, 1, 3)
+				panels := s.NewPanels(d.k, d.n)
+				panels.Pack(b, d.n, 1, 0, panels.Count())
+				for _, start := range []string{"zero", "bias", "add"} {
+					p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, RowC: d.n, ReLU: i%2 == 0, Add: start == "add"}
+					if start == "bias" {
+						p.Bias = copied(t, bias)
+					}
+					p.C = random(d.m*d.n, 1, 4)
+					c, intact := fenced(t, d.m*d.n)
+					copy(c, p.C)
+					s.Multiply(&p, 0, panels.Count())
+					list := make([]Entry, d.k)
+					for r := range d.m {
+						entries := s.Entries(list, copied(t, a[r*d.k:(r+1)*d.k]))
+						row, half := c[r*d.n:(r+1)*d.n], panels.Count()/2
+						s.Gather(row, entries, panels, p.Bias, p.Add, p.ReLU, 0, half)
+						s.Gather(row, entries, panels, p.Bias, p.Add, p.ReLU, half, panels.Count())
+					}
+					intact()
+					sameBits(t, fmt.Sprintf("%+v, share %v, start %s", d, share, start), c, p.C)
+				}
+			}
+		}
+	})
+}
+
+// special is the numbers at the edges of the bit tricks.
+var special = []float32{
+	0, float32(math.Copysign(0, -1)), 1, -1, math.MaxFloat32, -math.MaxFloat32,
+	math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32,
+	float32(math.Inf(1)), float32(math.Inf(-1)),
+	math.Float32frombits(0x7f800001), math.Float32frombits(0xff800001),
+	math.Float32frombits(0x7fffffff), math.Float32frombits(0xffffffff),
+	2, 3, 4,
+}
+
+func TestNonZero(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		v := special
+		for len(v) < 64 {
+			v = append(v, 0, 0, 7, 0, float32(len(v)))
+		}
+		for n := range 65 {
+			want := uint64(0)
+			for i, f := range v[:n] {
+				if f != 0 {
+					want |= 1 << i
+				}
+			}
+			if got := s.NonZero(copied(t, v[:n])); got != want {
+				t.Errorf("%d elements: %#x, want %#x", n, got, want)
+			}
+		}
+	})
+}
+
+// TestReLU checks what a product does to special numbers, of which only the
+// positive ones and NaN stay.
+func TestReLU(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		panels, n := s.NewPanels(1, len(special)), len(special)
+		panels.Pack(special, n, 1, 0, panels.Count())
+		c := make([]float32, n)
+		s.Multiply(&Product{M: 1, A: []float32{1}, B: panels, C: c, RowC: n, ReLU: true}, 0, panels.Count())
+		for i, f := range special {
+			if f != f && c[i] == c[i] || f == f && c[i] != max(f, 0) {
+				t.Errorf("%v becomes %v", f, c[i])
+			}
+		}
+	})
+}
+
+func TestGate(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		for n := range len(special) + 1 {
+			d, intact := fenced(t, n)
+			for i := range d {
+				d[i] = -7
+			}
+			s.Gate(d, copied(t, special[:n]))
+			intact()
+			for i, v := range d {
+				if open := special[i] != 0; open && v != -7 || !open && v != 0 {
+					t.Errorf("an activation of %v leaves %v of -7", special[i], v)
+				}
+			}
+		}
+	})
+}
+
+// TestUpdate compares steps of AdamW with its formula in float64, and the sets
+// with each other, bit for bit.
+func TestUpdate(t *testing.T) {
+	c := AdamW{Scale: 0.7, KeepM: 0.9, AddM: 0.1, KeepV: 0.999, AddV: 0.001, Decay: 1e-5, Rate: 0.01, Root: 5, Epsilon: 1e-8}
+	for _, n := range []int{0, 1, 7, 8, 9, 67} {
+		var first [3][]float32
+		for i, s := range Sets() {
+			w, m, g := copied(t, random(n, 1, 1)), copied(t, random(n, 1, 2)), copied(t, random(n, 1, 4))
+			v := copied(t, random(n, 1, 3))
+			for i := range v {
+				v[i] *= v[i]
+			}
+			before := [3][]float32{append([]float32{}, w...), append([]float32{}, m...), append([]float32{}, v...)}
+			s.Update(&c, w, m, v, g)
+			after := [3][]float32{w, m, v}
+			if i > 0 {
+				for j := range after {
+					sameBits(t, s.name, after[j], first[j])
+				}
+				continue
+			}
+			first = after
+			for j := range n {
+				grad := float64(c.Scale) * float64(g[j])
+				wantM := float64(c.KeepM)*float64(before[1][j]) + float64(c.AddM)*grad
+				wantV := float64(c.KeepV)*float64(before[2][j]) + float64(c.AddV)*grad*grad
+				w0 := float64(before[0][j])
+				wantW := w0 - (w0*float64(c.Decay) + float64(c.Rate)*wantM/(float64(c.Root)*math.Sqrt(wantV)+float64(c.Epsilon)))
+				for k, want := range []float64{wantW, wantM, wantV} {
+					if got := float64(after[k][j]); math.Abs(got-want) > 1e-6*(math.Abs(want)+0.01) {
+						t.Errorf("element %d of %d, vector %d: %v, want %v", j, n, k, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSgemm compares with gonum over all forms of its arguments, and over
+// sizes beyond one part.
+func TestSgemm(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		b := s.BLAS()
+		forms := []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
+		for _, d := range []dims{{1, 1, 1}, {7, 5, 3}, {3, 70, 9}, {blasRows + 1, 9, blasDepth + 1}, {2, blasColumns + 1, 4}, {4, 5, 0}, {0, 2, 2}, {2, 0, 2}} {
+			for _, tA := range forms {
+				for _, tB := range forms {
+					for _, f := range [][2]float32{{1, 0}, {-0.5, 1}, {2, 0.25}, {0, 0.5}, {1, 1}} {
+						sgemmOnce(t, b, d, tA, tB, f[0], f[1])
+					}
+				}
+			}
+		}
+	})
+}
+
+func sgemmOnce(t *testing.T, b BLAS, d dims, tA, tB blas.Transpose, alpha, beta float32) {
+	t.Helper()
+	lda, ldb, ldc := d.k+1, d.n+2, d.n+3
+	rowsA, rowsB := d.m, d.k
+	if tA != blas.NoTrans {
+		lda, rowsA = d.m+1, d.k
+	}
+	if tB != blas.NoTrans {
+		ldb, rowsB = d.k+2, d.n
+	}
+	x, y := random(rowsA*lda, 1, 1), random(rowsB*ldb, 1, 2)
+	want, got := random(d.m*ldc, 1, 3), random(d.m*ldc, 1, 3)
+	if beta == 0 && len(got) > 0 {
+		want[0], got[0] = nan, nan
+	}
+	gonum.Implementation{}.Sgemm(tA, tB, d.m, d.n, d.k, alpha, x, lda, y, ldb, beta, want, ldc)
+	b.Sgemm(tA, tB, d.m, d.n, d.k, alpha, x, lda, y, ldb, beta, got, ldc)
+	for i := range want {
+		if diff := math.Abs(float64(want[i] - got[i])); !(diff <= 1e-4) && (want[i] == want[i] || got[i] == got[i]) {
+			t.Fatalf("%+v %c%c alpha %v beta %v: element %d is %v, want %v", d, tA, tB, alpha, beta, i, got[i], want[i])
+		}
+	}
+}
+
+// TestChoose names sets as the environment does.
+func TestChoose(t *testing.T) {
+	for _, s := range Sets() {
+		if got, err := choose(s.name); err != nil || got != s {
+			t.Errorf("%s: %v, %v", s.name, got, err)
+		}
+	}
+	if got, err := choose(""); err != nil || got != Sets()[0] {
+		t.Errorf("no name: %v, %v", got, err)
+	}
+	if _, err := choose("sse9"); err == nil {
+		t.Error("sse9: no error")
+	}
+}
+
+// TestPeak checks that the measured peak is a rate that a processor can have.
+func TestPeak(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		if p := s.PeakGFLOPS(); p < 0.01 || p > 1e4 {
+			t.Errorf("%v GFLOP/s", p)
+		}
+	})
+}
+
+func TestStride(t *testing.T) {
+	for n := 1; n < 2000; n++ {
+		if s := Stride(n); s < n || s%(2*line) != line || s > n+2*line {
+			t.Fatalf("%d columns: %d", n, s)
+		}
+	}
+}
+
+func TestNothingAllocates(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		d := dims{100, 70, 300}
+		a, b, c, bias := random(d.m*d.k, 0.1, 1), random(d.k*d.n, 1, 2), make([]float32, d.m*d.n), random(d.n, 1, 3)
+		panels, list := s.NewPanels(d.k, d.n), make([]Entry, d.k)
+		if n := testing.AllocsPerRun(20, func() {
+			panels.Pack(b, d.n, 1, 0, panels.Count())
+			s.Multiply(&Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: c, RowC: d.n, Bias: bias}, 0, panels.Count())
+			s.Gather(c, s.Entries(list, a[:d.k]), panels, bias, false, true, 0, panels.Count())
+			s.Gate(a[:d.n], c[:d.n])
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
