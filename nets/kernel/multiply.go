@@ -41,8 +41,8 @@ type tile struct {
 	relu       int            // 0 or 1
 }
 
-// zeros is a bias of zero for one panel.
-var zeros [64]float32
+// zeros is a bias of zero for the panels of one tile.
+var zeros [256]float32
 
 func at(v []float32, i int) unsafe.Pointer { return unsafe.Pointer(&v[i]) }
 
@@ -151,30 +151,12 @@ func (s *Set) PackRows(dst, src []float32, row, m, k int) {
 	}
 	whole := m / s.rows
 	for i := range whole {
-		s.packTile(dst[i*s.rows*k:], src[i*s.rows:], row, k)
+		s.copyRows(dst[i*s.rows*k:], src[i*s.rows:], row, s.rows, k)
 	}
 	if rest := m - whole*s.rows; rest > 0 {
 		dst, src = dst[whole*s.rows*k:], src[whole*s.rows:]
 		for l := range k {
 			copy(dst[l*s.rows:l*s.rows+rest], src[l*row:l*row+rest])
-		}
-	}
-}
-
-// packTile packs one full tile. A copy of constant length is a few moves.
-func (s *Set) packTile(dst, src []float32, row, k int) {
-	switch s.rows {
-	case 6:
-		for l := range k {
-			*(*[6]float32)(dst[l*6:]) = *(*[6]float32)(src[l*row:])
-		}
-	case 14:
-		for l := range k {
-			*(*[14]float32)(dst[l*14:]) = *(*[14]float32)(src[l*row:])
-		}
-	default:
-		for l := range k {
-			copy(dst[l*s.rows:(l+1)*s.rows], src[l*row:])
 		}
 	}
 }

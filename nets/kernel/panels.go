@@ -46,7 +46,7 @@ func (p *Panels) Pack(b []float32, row, column, lo, hi int) {
 		width := min(p.set.columns, p.n-first)
 		src := b[first*column:]
 		if column == 1 {
-			packRows(dst, src, row, width, p.set.columns, p.k)
+			p.packRows(dst, src, row, width)
 		} else {
 			packColumns(dst, src, row, column, width, p.set.columns, p.k)
 		}
@@ -59,10 +59,22 @@ func (p *Panels) panel(j int) []float32 {
 	return p.data[j*size : (j+1)*size]
 }
 
-// packRows copies the first width elements of each of k rows.
-func packRows(dst, src []float32, row, width, columns, k int) {
+// packRows copies the first width elements of each row.
+func (p *Panels) packRows(dst, src []float32, row, width int) {
+	columns := p.set.columns
+	if width == columns {
+		p.set.copyRows(dst, src, row, width, p.k)
+		return
+	}
+	for i := range p.k {
+		copy(dst[i*columns:i*columns+width], src[i*row:i*row+width])
+	}
+}
+
+// copyRowsGo copies n elements from each of k rows.
+func copyRowsGo(dst, src []float32, row, n, k int) {
 	for i := range k {
-		copy(dst[i*columns:(i+1)*columns], src[i*row:i*row+width])
+		copy(dst[i*n:(i+1)*n], src[i*row:i*row+n])
 	}
 }
 

@@ -172,6 +172,24 @@ func (s *Set) gatherAtOnce(left int) int {
 	return 4
 }
 
+// copyRows copies n elements, those of a tile or of a panel, from each of k
+// rows to places one behind the other.
+func (s *Set) copyRows(dst, src []float32, row, n, k int) {
+	_, _ = dst[n*k-1], src[(k-1)*row+n-1]
+	switch {
+	case s.code == avx2 && n == inAVX2.rows:
+		packAVX2N6(&dst[0], &src[0], 4*row, k)
+	case s.code == avx2 && n == inAVX2.columns:
+		packAVX2N16(&dst[0], &src[0], 4*row, k)
+	case s.code == avx512 && n == inAVX512.rows:
+		packAVX512N14(&dst[0], &src[0], 4*row, k)
+	case s.code == avx512 && n == inAVX512.columns:
+		packAVX512N32(&dst[0], &src[0], 4*row, k)
+	default:
+		copyRowsGo(dst, src, row, n, k)
+	}
+}
+
 func (s *Set) turn(turns int) {
 	switch s.code {
 	case avx2:

@@ -102,7 +102,6 @@ func (s *Set) Gather(dst []float32, entries []Entry, b *Panels, bias []float32, 
 			g.init = at(bias, first)
 		default:
 			g.init = at(zeros[:], 0)
-			panels = 1
 		}
 		s.gather(&g, panels)
 		j += panels

@@ -64,6 +64,31 @@ func gatherAVX2P2(list *byte)
 //go:noescape
 func gatherAVX2P4(list *byte)
 
+// packAVX2N6 copies 6 elements from each of k rows.
+//
+//go:noescape
+func packAVX2N6(dst *float32, src *float32, row int, k int)
+
+// packAVX2N16 copies 16 elements from each of k rows.
+//
+//go:noescape
+func packAVX2N16(dst *float32, src *float32, row int, k int)
+
+// int8TileAVX2R1 computes a tile of 1 rows × a panel.
+//
+//go:noescape
+func int8TileAVX2R1(t *byte)
+
+// int8TileAVX2R2 computes a tile of 2 rows × a panel.
+//
+//go:noescape
+func int8TileAVX2R2(t *byte)
+
+// int8TileAVX2R3 computes a tile of 3 rows × a panel.
+//
+//go:noescape
+func int8TileAVX2R3(t *byte)
+
 // peakAVX2 runs turns of independent fused multiply-adds on registers.
 func peakAVX2(turns int)
 
@@ -182,6 +207,86 @@ func gatherAVX512P2(list *byte)
 //go:noescape
 func gatherAVX512P4(list *byte)
 
+// packAVX512N14 copies 14 elements from each of k rows.
+//
+//go:noescape
+func packAVX512N14(dst *float32, src *float32, row int, k int)
+
+// packAVX512N32 copies 32 elements from each of k rows.
+//
+//go:noescape
+func packAVX512N32(dst *float32, src *float32, row int, k int)
+
+// int8TileAVX512R1 computes a tile of 1 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R1(t *byte)
+
+// int8TileAVX512R2 computes a tile of 2 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R2(t *byte)
+
+// int8TileAVX512R3 computes a tile of 3 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R3(t *byte)
+
+// int8TileAVX512R4 computes a tile of 4 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R4(t *byte)
+
+// int8TileAVX512R5 computes a tile of 5 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R5(t *byte)
+
+// int8TileAVX512R6 computes a tile of 6 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R6(t *byte)
+
+// int8TileAVX512R7 computes a tile of 7 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R7(t *byte)
+
+// int8TileAVX512R8 computes a tile of 8 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R8(t *byte)
+
+// int8TileAVX512R9 computes a tile of 9 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R9(t *byte)
+
+// int8TileAVX512R10 computes a tile of 10 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R10(t *byte)
+
+// int8TileAVX512R11 computes a tile of 11 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R11(t *byte)
+
+// int8TileAVX512R12 computes a tile of 12 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R12(t *byte)
+
+// int8TileAVX512R13 computes a tile of 13 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R13(t *byte)
+
+// int8TileAVX512R14 computes a tile of 14 rows × a panel.
+//
+//go:noescape
+func int8TileAVX512R14(t *byte)
+
 // peakAVX512 runs turns of independent fused multiply-adds on registers.
 func peakAVX512(turns int)
 
@@ -199,3 +304,8 @@ func gate(d *float32, activation *float32, n int)
 //
 //go:noescape
 func adamW(c *float32, w *float32, m *float32, v *float32, gradient *float32, n int)
+
+// quantise sets n bytes, a multiple of 8, and returns 0 if all elements of v are finite.
+//
+//go:noescape
+func quantise(dst *uint8, v *float32, scale *float32, offset *float32, n int) uint64

@@ -8,10 +8,13 @@ func main() {
 	for _, s := range []isa{avx2, avx512} {
 		s.tiles()
 		s.gathers()
+		s.packs()
+		s.int8Tiles()
 		s.peak()
 	}
 	nonZero()
 	gate()
 	adamW()
+	quantise()
 	Generate()
 }
