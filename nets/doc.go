@@ -9,6 +9,7 @@
 //   - The slice written is named dst and comes first.
 //   - The result of a row depends on that row and the parameters alone, bit
 //     for bit: not on the batch it travels in, nor on the number of workers.
+//   - ReLU has the derivative 0 at 0.
 //   - Nothing is allocated by an engine once sealed, nor by a trainer once it
 //     has seen its largest batch (package graph is excepted).
 //   - A caller's mistake (a wrong length, a call out of order) panics with a

@@ -6,7 +6,11 @@ import (
 	"vtrain/nets/nettest"
 )
 
-func TestReferenceEngine(t *testing.T) { nettest.RunEngine(t, nettest.NewEngine) }
+// The reference meets its own suites, where differences of the loss are its
+// only oracle.
+func TestReferenceEngine(t *testing.T) {
+	nettest.RunEngine(t, nettest.NewEngine, nettest.Traits{Allocates: true})
+}
 
 func TestReferenceTrainer(t *testing.T) {
 	nettest.RunTrainer(t, nettest.NewTrainer, nettest.Traits{Allocates: true})

@@ -11,6 +11,10 @@ import (
 	"vtrain/vec"
 )
 
+func TestEngine(t *testing.T) {
+	nettest.RunEngine(t, graph.NewEngine, nettest.Traits{Allocates: true})
+}
+
 func TestTrainer(t *testing.T) {
 	nettest.RunTrainer(t, graph.NewTrainer, nettest.Traits{Allocates: true})
 }
@@ -36,8 +40,8 @@ func TestAgreesWithKernels(t *testing.T) {
 	}
 	loss := &nets.SquaredError{Mask: mask, Target: target}
 	symbolic, kernels := p.Clone(), p.Clone()
-	a := gradient(t, graph.NewTrainer, shape, p, symbolic, x, rows, loss)
-	b := gradient(t, cpu.NewTrainer, shape, p, kernels, x, rows, loss)
+	a := gradient(t, graph.NewTrainer, shape, p, symbolic, x, loss)
+	b := gradient(t, cpu.NewTrainer, shape, p, kernels, x, loss)
 	if math.Abs(a-b) > 1e-6*a {
 		t.Errorf("loss %v by graph, %v by kernels", a, b)
 	}
@@ -53,12 +57,42 @@ func TestAgreesWithKernels(t *testing.T) {
 	}
 }
 
-func gradient(t *testing.T, factory nettest.TrainerFactory, shape nets.MLP, p, dst nets.Params, x []float32, rows int, loss nets.Loss) float64 {
+func gradient[S nets.Shape](t *testing.T, factory nettest.TrainerFactory[S], shape nets.Shape, p, dst nets.Params, x []float32, loss nets.Loss) float64 {
 	t.Helper()
-	tr, err := factory(shape, p, nets.TrainerOptions{})
+	tr, err := factory(shape.(S), p, nets.TrainerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	return tr.Gradient(dst, x, rows, loss)
+	return tr.Gradient(dst, x, len(x)/shape.In(), loss)
+}
+
+// TestPaddingIsReal checks what the engine says about the padding of buckets.
+func TestPaddingIsReal(t *testing.T) {
+	shape := nets.MLP{7, 3}
+	e, err := graph.NewEngine(shape, nets.EngineOptions{Buckets: []int{100}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.Load(shape.NewParams())
+	e.Seal()
+	e.Forward(make([]float32, 130*3), make([]float32, 130*7), 130)
+	want := nets.Stats{Requests: 1, Forwards: 2, Rows: 130, Padded: 70, Computed: 200, OffGrid: 1}
+	if s := e.Stats(); s != want {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+}
+
+// unknown is an architecture that this package hasn't heard of.
+type unknown struct{ nets.MLP }
+
+func TestUnknownArchitecture(t *testing.T) {
+	shape := unknown{nets.MLP{7, 3}}
+	if _, err := graph.NewEngine(shape, nets.EngineOptions{}); err == nil {
+		t.Error("engine: no error")
+	}
+	if _, err := graph.NewTrainer(shape, shape.NewParams(), nets.TrainerOptions{}); err == nil {
+		t.Error("trainer: no error")
+	}
 }

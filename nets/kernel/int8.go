@@ -186,3 +186,15 @@ func (s *Set) Quantise(dst []uint8, v, scale, offset []float32) bool {
 	}
 	return odd == 0 && difference == 0
 }
+
+// Int8Name names the instruction set of the products of bytes: avx512vnni, avx2
+// or go.
+func (s *Set) Int8Name() string {
+	switch s.int8().code {
+	case portable:
+		return "go"
+	case avx2:
+		return "avx2"
+	}
+	return "avx512vnni"
+}

@@ -4,21 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"vtrain/nets"
 	"vtrain/vec"
 )
-
-// shapes has odd and even widths, widths around those of tiles, and depths
-// from none.
-var shapes = []nets.MLP{
-	{1, 1},
-	{7, 3},
-	{5, 1, 2},
-	{33, 65, 17},
-	{70, 193, 31, 5},
-	{440, 256, 256, 106},
-	{3, 9, 8, 7, 6, 130},
-}
 
 // batchSizes lie around those of tiles and buckets; with -short, which is how
 // the race detector runs, they are few.
@@ -27,30 +14,6 @@ func batchSizes() []int {
 		return []int{1, 65, 257}
 	}
 	return []int{1, 3, 63, 64, 65, 255, 257, 1000}
-}
-
-// slow reports whether the float64 oracle takes too long for a batch.
-func slow(shape nets.MLP, rows int) bool {
-	products := 14_000_000
-	if testing.Short() {
-		products = 1_400_000
-	}
-	return rows*shape.NewParams().Len() > products
-}
-
-// params returns parameters whose biases are drawn too: zeros hide mistakes.
-func params(shape nets.MLP, seed uint64) nets.Params {
-	p := shape.NewParams()
-	shape.Init(p, seed)
-	s := vec.At(vec.Key(seed, 1), 0)
-	for _, t := range p.Tensors() {
-		for i := range t.Data {
-			if len(t.Shape) == 1 {
-				t.Data[i] = s.Float32() - 0.5
-			}
-		}
-	}
-	return p
 }
 
 // inputs returns rows of features, most of them 0, many 1, some neither.

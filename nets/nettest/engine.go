@@ -11,33 +11,67 @@ import (
 )
 
 // An EngineFactory makes an engine, as cpu.NewEngine does.
-type EngineFactory func(nets.MLP, nets.EngineOptions) (nets.Engine, error)
+type EngineFactory[S nets.Shape] func(S, nets.EngineOptions) (nets.Engine, error)
 
-// RunEngine runs the suite over the engines that a factory makes.
-func RunEngine(t *testing.T, factory EngineFactory) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, EngineFactory)
-	}{
-		{"Values", engineValues},
-		{"RowsAreIndependent", engineRows},
-		{"Tails", engineTails},
-		{"NaNStaysInItsRow", engineNaN},
-		{"Reload", engineReload},
-		{"Allocations", engineAllocations},
-		{"Stats", engineStats},
-		{"SharedPool", engineSharedPool},
-		{"Misuse", engineMisuse},
-		{"Options", engineOptions},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, factory) })
+// Traits says what an implementation doesn't promise.
+type Traits struct {
+	Allocates bool // may allocate in every forward or step
+}
+
+// engines makes engines of one architecture.
+type engines struct {
+	architecture
+	new func(nets.Shape, nets.EngineOptions) (nets.Engine, error)
+}
+
+// RunEngine runs the suite over the engines that a factory makes, for each
+// architecture whose shapes it takes: all of them if it takes a nets.Shape.
+func RunEngine[S nets.Shape](t *testing.T, factory EngineFactory[S], traits ...Traits) {
+	for _, a := range architectures {
+		if _, ok := a.tiny().(S); ok {
+			f := engines{a, func(s nets.Shape, o nets.EngineOptions) (nets.Engine, error) { return factory(s.(S), o) }}
+			t.Run(a.name(), func(t *testing.T) { f.run(t, union(traits)) })
+		}
 	}
 }
 
+func (f engines) run(t *testing.T, traits Traits) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, engines)
+		skip bool
+	}{
+		{"Values", engineValues, false},
+		{"RowsAreIndependent", engineRows, false},
+		{"Tails", engineTails, false},
+		{"NaNStaysInItsRow", engineNaN, false},
+		{"Reload", engineReload, false},
+		{"Allocations", engineAllocations, traits.Allocates},
+		{"Stats", engineStats, false},
+		{"SharedPool", engineSharedPool, false},
+		{"Renaming", engineRenaming, f.groups(f.small()) == nil},
+		{"Misuse", engineMisuse, false},
+		{"Options", engineOptions, false},
+	} {
+		if !test.skip {
+			t.Run(test.name, func(t *testing.T) { test.run(t, f) })
+		}
+	}
+}
+
+// union returns what any of the traits says.
+func union(traits []Traits) Traits {
+	var all Traits
+	for _, t := range traits {
+		all.Allocates = all.Allocates || t.Allocates
+	}
+	return all
+}
+
 // sealed returns an engine ready to work, closed at the end of the test.
-func (f EngineFactory) sealed(t *testing.T, shape nets.MLP, p nets.Params, o nets.EngineOptions) nets.Engine {
+func (f engines) sealed(t *testing.T, shape nets.Shape, p nets.Params, o nets.EngineOptions) nets.Engine {
 	t.Helper()
-	e, err := f(shape, o)
+	e, err := f.new(shape, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +82,8 @@ func (f EngineFactory) sealed(t *testing.T, shape nets.MLP, p nets.Params, o net
 }
 
 // engineValues compares outputs with float64.
-func engineValues(t *testing.T, f EngineFactory) {
-	for _, shape := range shapes {
+func engineValues(t *testing.T, f engines) {
+	for _, shape := range f.shapes() {
 		p := params(shape, 1)
 		e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{2, 64, 256}, Workers: 2})
 		if e.In() != shape.In() || e.Out() != shape.Out() || !strings.Contains(e.Describe(), shape.String()) {
@@ -68,15 +102,15 @@ func engineValues(t *testing.T, f EngineFactory) {
 }
 
 // engineRows evaluates the same rows through other buckets, cuts and workers.
-func engineRows(t *testing.T, f EngineFactory) {
-	for _, shape := range []nets.MLP{{7, 3}, {40, 193, 17, 5}} {
+func engineRows(t *testing.T, f engines) {
+	for _, shape := range []nets.Shape{f.tiny(), f.deep()} {
 		p, largest := params(shape, 2), 1000
 		x, want := inputs(largest, shape.In(), 3), make([]float32, largest*shape.Out())
 		f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{1024}, Workers: 1}).Forward(want, x, largest)
 		for _, workers := range []int{1, 2, 5} {
 			for _, buckets := range [][]int{{1}, {3, 100}, {1, 8, 64, 256, 512}, nil} {
-				if buckets == nil && shape.In() > 10 {
-					continue // sealing the default grid is slow for the reference
+				if buckets == nil && (testing.Short() || workers > 1 || shape.In() != f.tiny().In()) {
+					continue // sealing the default grid is slow where padding is real
 				}
 				e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: buckets, Workers: workers})
 				for _, rows := range batchSizes() {
@@ -93,8 +127,8 @@ func engineRows(t *testing.T, f EngineFactory) {
 
 // engineTails surrounds the rows with NaN, which may be neither read nor
 // overwritten.
-func engineTails(t *testing.T, f EngineFactory) {
-	shape := nets.MLP{33, 65, 17}
+func engineTails(t *testing.T, f engines) {
+	shape := f.small()
 	p := params(shape, 4)
 	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{4, 64, 100}, Workers: 2})
 	for _, rows := range batchSizes() {
@@ -116,9 +150,9 @@ func engineTails(t *testing.T, f EngineFactory) {
 }
 
 // engineNaN breaks one row: its outputs must show it, and no other row's may.
-func engineNaN(t *testing.T, f EngineFactory) {
+func engineNaN(t *testing.T, f engines) {
 	const rows, broken = 100, 41
-	shape := nets.MLP{33, 65, 17}
+	shape := f.small()
 	e := f.sealed(t, shape, params(shape, 6), nets.EngineOptions{Buckets: []int{128}, Workers: 2})
 	x := inputs(rows, shape.In(), 7)
 	want, y := make([]float32, rows*shape.Out()), make([]float32, rows*shape.Out())
@@ -137,9 +171,9 @@ func engineNaN(t *testing.T, f EngineFactory) {
 }
 
 // engineReload changes the parameters of a sealed engine.
-func engineReload(t *testing.T, f EngineFactory) {
+func engineReload(t *testing.T, f engines) {
 	const rows = 65
-	shape := nets.MLP{33, 65, 17}
+	shape := f.small()
 	p := params(shape, 8)
 	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{64}, Workers: 1})
 	x, y, again := inputs(rows, shape.In(), 9), make([]float32, rows*shape.Out()), make([]float32, rows*shape.Out())
@@ -154,8 +188,8 @@ func engineReload(t *testing.T, f EngineFactory) {
 
 // engineAllocations counts allocations after Seal, with a layer as wide as
 // tempts a BLAS to start goroutines.
-func engineAllocations(t *testing.T, f EngineFactory) {
-	shape := nets.MLP{33, 250, 17}
+func engineAllocations(t *testing.T, f engines) {
+	shape := f.wide()
 	p := params(shape, 11)
 	for _, workers := range []int{1, 2, 5} {
 		e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: []int{1, 64, 256}, Workers: workers})
@@ -168,9 +202,9 @@ func engineAllocations(t *testing.T, f EngineFactory) {
 }
 
 // engineStats compares the counts with a naive count of buckets.
-func engineStats(t *testing.T, f EngineFactory) {
+func engineStats(t *testing.T, f engines) {
 	buckets := []int{1, 8, 64, 100}
-	shape := nets.MLP{7, 3}
+	shape := f.tiny()
 	e := f.sealed(t, shape, params(shape, 13), nets.EngineOptions{Buckets: buckets, Workers: 1})
 	x, y := inputs(1000, shape.In(), 14), make([]float32, 1000*shape.Out())
 	for round := range 2 {
@@ -217,13 +251,13 @@ func count(s *nets.Stats, buckets []int, rows int) {
 }
 
 // engineSharedPool runs two engines on one pool, which outlives both.
-func engineSharedPool(t *testing.T, f EngineFactory) {
+func engineSharedPool(t *testing.T, f engines) {
 	pool := vec.NewPool(3)
 	defer pool.Close()
-	shape := nets.MLP{7, 3}
+	shape := f.tiny()
 	p, x := params(shape, 15), inputs(200, shape.In(), 16)
 	for range 2 {
-		e, err := f(shape, nets.EngineOptions{Pool: pool})
+		e, err := f.new(shape, nets.EngineOptions{Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,52 +272,66 @@ func engineSharedPool(t *testing.T, f EngineFactory) {
 }
 
 // engineMisuse checks that a caller's mistakes panic.
-func engineMisuse(t *testing.T, f EngineFactory) {
-	shape := nets.MLP{7, 3}
-	e, err := f(shape, nets.EngineOptions{Buckets: []int{8}, Workers: 1})
+func engineMisuse(t *testing.T, f engines) {
+	shape := f.tiny()
+	e, err := f.new(shape, nets.EngineOptions{Buckets: []int{8}, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	x, y := make([]float32, 8*7), make([]float32, 8*3)
+	in, out := shape.In(), shape.Out()
+	x, y := make([]float32, 8*in), make([]float32, 8*out)
 	panics(t, "Seal before Load", e.Seal)
 	panics(t, "Forward before Seal", func() { e.Forward(y, x, 1) })
-	panics(t, "other parameters", func() { e.Load(nets.MLP{7, 4}.NewParams()) })
-	panics(t, "deeper parameters", func() { e.Load(nets.MLP{7, 3, 3}.NewParams()) })
+	panics(t, "other parameters", func() { e.Load(f.small().NewParams()) })
+	panics(t, "deeper parameters", func() { e.Load(deeper(shape.NewParams())) })
+	panics(t, "no parameters", func() { e.Load(nets.Params{}) })
 	e.Load(shape.NewParams())
 	panics(t, "Forward before Seal", func() { e.Forward(y, x, 1) })
 	e.Seal()
 	panics(t, "second Seal", e.Seal)
-	panics(t, "short x", func() { e.Forward(y, x[:8*7-1], 8) })
-	panics(t, "short dst", func() { e.Forward(y[:8*3-1], x, 8) })
+	panics(t, "short x", func() { e.Forward(y, x[:8*in-1], 8) })
+	panics(t, "short dst", func() { e.Forward(y[:8*out-1], x, 8) })
 	panics(t, "negative rows", func() { e.Forward(y, x, -1) })
 	if e.Stats() != (nets.Stats{}) {
 		t.Errorf("mistakes were counted: %+v", e.Stats())
 	}
 }
 
+// deeper returns parameters of another layer on top.
+func deeper(p nets.Params) nets.Params {
+	var specs []nets.Spec
+	for _, t := range p.Tensors() {
+		specs = append(specs, nets.Spec{Name: t.Name, Shape: t.Shape})
+	}
+	out := p.Tensors()[len(specs)-1].Shape[0]
+	return nets.NewParams(append(specs, nets.Spec{Name: "more.weight", Shape: []int{out, out}}, nets.Spec{Name: "more.bias", Shape: []int{out}})...)
+}
+
 // engineOptions checks that a bad configuration is an error, and that the
 // options are copied.
-func engineOptions(t *testing.T, f EngineFactory) {
+func engineOptions(t *testing.T, f engines) {
 	for _, o := range []nets.EngineOptions{
 		{Buckets: []int{0}}, {Buckets: []int{8, 8}}, {Buckets: []int{8, 4}}, {Buckets: []int{-1, 4}}, {Workers: -1},
 	} {
-		if _, err := f(nets.MLP{7, 3}, o); err == nil {
+		if _, err := f.new(f.tiny(), o); err == nil {
 			t.Errorf("options %+v: no error", o)
 		}
 	}
-	for _, shape := range []nets.MLP{nil, {}, {3}, {3, 0}, {0, 3}, {3, -1, 2}, {1 << 20, 1 << 20}} {
-		if _, err := f(shape, nets.EngineOptions{}); err == nil {
+	for _, shape := range f.invalid() {
+		if _, err := f.new(shape, nets.EngineOptions{}); err == nil {
 			t.Errorf("shape %v: no error", shape)
 		}
 	}
-	buckets, shape := []int{8}, nets.MLP{7, 3}
+	buckets, shape := []int{8}, f.tiny()
 	p := params(shape, 17)
 	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: buckets, Workers: 1})
-	buckets[0], shape[0] = 1, 1
-	x, y := inputs(8, 7, 18), make([]float32, 8*3)
+	buckets[0] = 1
+	f.spoil(shape)
+	shape = f.tiny()
+	x, y := inputs(8, shape.In(), 18), make([]float32, 8*shape.Out())
 	e.Forward(y, x, 8)
-	near(t, "options changed later", y, Forward(nets.MLP{7, 3}, p, x, 8), 1e-5)
+	near(t, "options changed later", y, Forward(shape, p, x, 8), 1e-5)
 	if s := e.Stats(); s.Forwards != 1 {
 		t.Errorf("options changed later: %d forwards, want 1", s.Forwards)
 	}

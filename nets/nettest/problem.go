@@ -10,7 +10,7 @@ import (
 // A problem is a batch with its loss, and the same loss written down once
 // more, in float64 and one output at a time.
 type problem struct {
-	shape  nets.MLP
+	shape  nets.Shape
 	rows   int
 	x      []float32
 	mask   []uint64
@@ -20,13 +20,13 @@ type problem struct {
 	value  func(y []float64) float64
 }
 
-// A kind makes one of the losses of package nets for a problem.
-type kind struct {
+// A lossKind makes one of the losses of package nets for a problem.
+type lossKind struct {
 	name string
 	set  func(*problem)
 }
 
-var kinds = []kind{
+var kinds = []lossKind{
 	{"squared error", func(p *problem) {
 		p.loss = &nets.SquaredError{Mask: p.mask, Target: p.target, Weight: p.weight}
 		p.value = p.squaredError
@@ -44,7 +44,7 @@ var kinds = []kind{
 
 // newProblem draws a batch: about a third of the outputs count, targets of
 // the others are NaN, every fifth weight is zero.
-func newProblem(shape nets.MLP, rows int, k kind, seed uint64) *problem {
+func newProblem(shape nets.Shape, rows int, k lossKind, seed uint64) *problem {
 	out, words := shape.Out(), vec.MaskWords(shape.Out())
 	p := &problem{
 		shape: shape, rows: rows, x: inputs(rows, shape.In(), seed),

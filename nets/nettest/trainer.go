@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"vtrain/nets"
@@ -12,47 +13,64 @@ import (
 )
 
 // A TrainerFactory makes a trainer, as cpu.NewTrainer does.
-type TrainerFactory func(nets.MLP, nets.Params, nets.TrainerOptions) (nets.Trainer, error)
+type TrainerFactory[S nets.Shape] func(S, nets.Params, nets.TrainerOptions) (nets.Trainer, error)
 
-// Traits says what a trainer doesn't promise.
-type Traits struct {
-	Allocates bool // may allocate in every step
+// trainers makes trainers of one architecture.
+type trainers struct {
+	architecture
+	make func(nets.Shape, nets.Params, nets.TrainerOptions) (nets.Trainer, error)
 }
 
-// RunTrainer runs the suite over the trainers that a factory makes.
-func RunTrainer(t *testing.T, factory TrainerFactory, traits Traits) {
+// RunTrainer runs the suite over the trainers that a factory makes, for each
+// architecture whose shapes it takes: all of them if it takes a nets.Shape.
+func RunTrainer[S nets.Shape](t *testing.T, factory TrainerFactory[S], traits ...Traits) {
+	for _, a := range architectures {
+		if _, ok := a.tiny().(S); ok {
+			f := trainers{a, func(s nets.Shape, p nets.Params, o nets.TrainerOptions) (nets.Trainer, error) {
+				return factory(s.(S), p, o)
+			}}
+			t.Run(a.name(), func(t *testing.T) { f.run(t, union(traits)) })
+		}
+	}
+}
+
+func (f trainers) run(t *testing.T, traits Traits) {
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, TrainerFactory)
+		run  func(*testing.T, trainers)
+		skip bool
 	}{
-		{"Gradient", trainerGradient},
-		{"Slope", trainerSlope},
-		{"Weights", trainerWeights},
-		{"Masks", trainerMasks},
-		{"Clip", trainerClip},
-		{"AdamW", trainerAdamW},
-		{"Fit", trainerFit},
-		{"InPlace", trainerInPlace},
-		{"NotFinite", trainerNotFinite},
-		{"HiddenInfinity", trainerHidden},
-		{"Overflow", trainerOverflow},
-		{"Resume", trainerResume},
-		{"State", trainerState},
-		{"Workers", trainerWorkers},
-		{"Misuse", trainerMisuse},
-		{"Options", trainerOptions},
+		{"Gradient", trainerGradient, false},
+		{"Slope", trainerSlope, false},
+		{"Kinks", trainerKinks, false},
+		{"Ties", trainerTies, f.groups(f.small()) == nil},
+		{"Renaming", trainerRenaming, f.groups(f.small()) == nil},
+		{"Weights", trainerWeights, false},
+		{"Masks", trainerMasks, false},
+		{"Clip", trainerClip, false},
+		{"AdamW", trainerAdamW, false},
+		{"Fit", trainerFit, false},
+		{"InPlace", trainerInPlace, false},
+		{"NotFinite", trainerNotFinite, false},
+		{"HiddenInfinity", trainerHidden, false},
+		{"Overflow", trainerOverflow, false},
+		{"Resume", trainerResume, false},
+		{"State", trainerState, false},
+		{"Workers", trainerWorkers, false},
+		{"Allocations", trainerAllocations, traits.Allocates},
+		{"Misuse", trainerMisuse, false},
+		{"Options", trainerOptions, false},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, factory) })
-	}
-	if !traits.Allocates {
-		t.Run("Allocations", func(t *testing.T) { trainerAllocations(t, factory) })
+		if !test.skip {
+			t.Run(test.name, func(t *testing.T) { test.run(t, f) })
+		}
 	}
 }
 
 // new returns a trainer, closed at the end of the test.
-func (f TrainerFactory) new(t *testing.T, shape nets.MLP, p nets.Params, o nets.TrainerOptions) nets.Trainer {
+func (f trainers) new(t *testing.T, shape nets.Shape, p nets.Params, o nets.TrainerOptions) nets.Trainer {
 	t.Helper()
-	tr, err := f(shape, p, o)
+	tr, err := f.make(shape, p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,13 +88,10 @@ func step(t *testing.T, tr nets.Trainer, p *problem) nets.StepInfo {
 	return info
 }
 
-// small is the shape of the tests that aren't about shapes.
-var small = nets.MLP{33, 65, 17}
-
 // trainerGradient compares gradients with the chain rule in float64, and the
 // loss with its formula. The batch is surrounded by NaN.
-func trainerGradient(t *testing.T, f TrainerFactory) {
-	for _, shape := range shapes {
+func trainerGradient(t *testing.T, f trainers) {
+	for _, shape := range f.shapes() {
 		p := params(shape, 1)
 		tr := f.new(t, shape, p, nets.TrainerOptions{Workers: 2})
 		for _, rows := range []int{257, 1, 3, 64, 65} {
@@ -101,8 +116,8 @@ func trainerGradient(t *testing.T, f TrainerFactory) {
 
 // trainerSlope compares gradients with differences of the loss, the oracle
 // that shares no formula with any of them.
-func trainerSlope(t *testing.T, f TrainerFactory) {
-	for _, shape := range []nets.MLP{{7, 3}, {5, 4, 2}, {9, 8, 7, 6}} {
+func trainerSlope(t *testing.T, f trainers) {
+	for _, shape := range f.sloped() {
 		p := params(shape, 2)
 		tr := f.new(t, shape, p, nets.TrainerOptions{Workers: 1})
 		for _, k := range kinds {
@@ -117,9 +132,24 @@ func trainerSlope(t *testing.T, f TrainerFactory) {
 	}
 }
 
+// trainerKinks has rows where every hidden unit is at the kink of its ReLU.
+func trainerKinks(t *testing.T, f trainers) {
+	const rows = 64
+	small := f.small()
+	p := small.NewParams()
+	small.Init(p, 36)
+	b := newProblem(small, rows, kinds[0], 37)
+	clear(b.x[:rows/2*small.In()])
+	grad := p.Clone()
+	f.new(t, small, p, nets.TrainerOptions{Workers: 1}).Gradient(grad, b.x, rows, b.loss)
+	want, _ := Gradient(small, p, b.x, rows, b.loss)
+	near(t, "rows of zeros", grad.Flat(), want, 1e-5)
+}
+
 // trainerWeights doubles the weight of one row: the gradient must turn
 // towards that row's, by exactly its share.
-func trainerWeights(t *testing.T, f TrainerFactory) {
+func trainerWeights(t *testing.T, f trainers) {
+	small := f.small()
 	const rows, heavy = 65, 40
 	p := params(small, 4)
 	tr := f.new(t, small, p, nets.TrainerOptions{Workers: 2})
@@ -151,31 +181,48 @@ func trainerWeights(t *testing.T, f TrainerFactory) {
 	}
 }
 
-// trainerMasks leaves an output out of every mask: nothing may pull at it.
-func trainerMasks(t *testing.T, f TrainerFactory) {
-	const rows, hidden = 65, 5
+// trainerMasks leaves an output out of every mask, and those of the same
+// weights: nothing may pull at them.
+func trainerMasks(t *testing.T, f trainers) {
+	small := f.small()
+	const rows = 65
+	layer, at, hidden := f.column(small, 5)
 	p := params(small, 6)
 	tr := f.new(t, small, p, nets.TrainerOptions{Workers: 2})
-	for _, k := range []kind{kinds[0], kinds[2]} {
+	for _, k := range []lossKind{kinds[0], kinds[2]} {
 		b := newProblem(small, rows, k, 7)
 		for r := range rows {
-			b.mask[r] &^= 1 << hidden
-			b.target[r*small.Out()+hidden] = float32(math.NaN())
+			for _, a := range hidden {
+				b.mask[r] &^= 1 << a
+				b.target[r*small.Out()+a] = float32(math.NaN())
+			}
 		}
 		grad := p.Clone()
 		if loss := tr.Gradient(grad, b.x, rows, b.loss); loss != loss {
 			t.Fatalf("%s: targets outside the mask are read", k.name)
 		}
-		weight, bias := small.Layer(grad, small.Layers()-1)
-		for i := hidden; i < len(weight); i += small.Out() {
-			if weight[i] != 0 || bias[hidden] != 0 {
-				t.Fatalf("%s: gradient %v of a masked output", k.name, weight[i])
-			}
+		weights := column(grad, layer, at)
+		if slices.Max(weights) != 0 || slices.Min(weights) != 0 {
+			t.Fatalf("%s: gradient %v of a masked output", k.name, weights)
 		}
-		if slices.Max(bias) == 0 && slices.Min(bias) == 0 {
+		if slices.Max(grad.Flat()) == 0 && slices.Min(grad.Flat()) == 0 {
 			t.Fatalf("%s: no gradient at all", k.name)
 		}
 	}
+}
+
+// column returns that column of all tensors of a layer.
+func column(p nets.Params, layer string, at int) []float32 {
+	var all []float32
+	for _, t := range p.Tensors() {
+		if strings.HasPrefix(t.Name, layer+".") {
+			out := t.Shape[len(t.Shape)-1]
+			for i := at; i < len(t.Data); i += out {
+				all = append(all, t.Data[i])
+			}
+		}
+	}
+	return all
 }
 
 func norm(v []float32) float64 {
@@ -188,7 +235,8 @@ func norm(v []float32) float64 {
 
 // trainerClip reads the gradient that was applied from the first moment,
 // which the first step leaves at (1-beta1)·g.
-func trainerClip(t *testing.T, f TrainerFactory) {
+func trainerClip(t *testing.T, f trainers) {
+	small := f.small()
 	b := newProblem(small, 65, kinds[0], 8)
 	want, _ := Gradient(small, params(small, 9), b.x, b.rows, b.loss)
 	full := norm(narrow(want))
@@ -210,7 +258,8 @@ func trainerClip(t *testing.T, f TrainerFactory) {
 }
 
 // trainerAdamW follows several steps in float64.
-func trainerAdamW(t *testing.T, f TrainerFactory) {
+func trainerAdamW(t *testing.T, f trainers) {
+	small := f.small()
 	for _, o := range []nets.TrainerOptions{
 		{},
 		{Rate: 0.02, Beta1: 0.8, Beta2: 0.95, Epsilon: 1e-3, WeightDecay: 0.3, ClipNorm: 0.2, Workers: 2},
@@ -273,7 +322,8 @@ func (a *adamW) step(p nets.Params, grad nets.Params) {
 }
 
 // trainerFit learns a batch by heart.
-func trainerFit(t *testing.T, f TrainerFactory) {
+func trainerFit(t *testing.T, f trainers) {
+	small := f.small()
 	steps := 300
 	if testing.Short() {
 		steps = 100
@@ -330,7 +380,8 @@ func (p *problem) floor() float64 {
 
 // trainerInPlace checks whose parameters are trained, and that Gradient
 // trains nothing.
-func trainerInPlace(t *testing.T, f TrainerFactory) {
+func trainerInPlace(t *testing.T, f trainers) {
+	small := f.small()
 	b := newProblem(small, 65, kinds[0], 14)
 	p := params(small, 15)
 	tr := f.new(t, small, p, nets.TrainerOptions{Workers: 1})
@@ -355,7 +406,8 @@ func trainerInPlace(t *testing.T, f TrainerFactory) {
 
 // trainerNotFinite breaks one number of the batch at a time. The error has to
 // name its row, and the next step has to be what it would have been.
-func trainerNotFinite(t *testing.T, f TrainerFactory) {
+func trainerNotFinite(t *testing.T, f trainers) {
+	small := f.small()
 	const rows, row = 130, 71
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, test := range []struct {
@@ -371,9 +423,9 @@ func trainerNotFinite(t *testing.T, f TrainerFactory) {
 		{"NaN weight", row, func(b *problem, _ nets.Params) { b.weight[row] = nan }},
 		{"infinite weight", row, func(b *problem, _ nets.Params) { b.weight[row] = inf }},
 		{"negative weight", row, func(b *problem, _ nets.Params) { b.weight[row] = -1 }},
-		{"NaN parameter", 0, func(_ *problem, p nets.Params) { p.Tensors()[3].Data[2] = nan }},
+		{"NaN parameter", 0, func(_ *problem, p nets.Params) { last(p)[0] = nan }},
 	} {
-		for _, k := range []kind{kinds[0], kinds[2]} {
+		for _, k := range []lossKind{kinds[0], kinds[2]} {
 			what := test.name + ", " + k.name
 			good, bad := newProblem(small, rows, k, 17), newProblem(small, rows, k, 17)
 			p, q := params(small, 18), params(small, 18)
@@ -392,8 +444,8 @@ func trainerNotFinite(t *testing.T, f TrainerFactory) {
 			if loss := tr.Gradient(p.Clone(), bad.x, rows, bad.loss); loss == loss && test.name != "infinite input" {
 				t.Errorf("%s: Gradient returns loss %v", what, loss)
 			}
-			if p.Tensors()[3].Data[2] != p.Tensors()[3].Data[2] {
-				p.Tensors()[3].Data[2] = q.Tensors()[3].Data[2]
+			if last(p)[0] != last(p)[0] {
+				last(p)[0] = last(q)[0]
 			}
 			equalBits(t, what+": parameters", p.Flat(), q.Flat())
 			equalState(t, what, tr.State(), other.State())
@@ -404,15 +456,21 @@ func trainerNotFinite(t *testing.T, f TrainerFactory) {
 	}
 }
 
+// last returns the last tensor, a bias.
+func last(p nets.Params) []float32 { return p.Tensors()[len(p.Tensors())-1].Data }
+
 // trainerHidden gives an input of -Inf to units that it turns off: outputs and
 // loss are finite, and the gradient, 0·Inf, is not.
-func trainerHidden(t *testing.T, f TrainerFactory) {
+func trainerHidden(t *testing.T, f trainers) {
+	small := f.small()
 	const rows, row, input = 130, 71, 3
 	b := newProblem(small, rows, kinds[0], 34)
 	p := params(small, 35)
-	weight, _ := small.Layer(p, 0)
-	for j := range small[1] {
-		weight[input*small[1]+j] = 0.5
+	for _, at := range f.fed(small, input) {
+		weight := at.of(p)
+		for j := range weight {
+			weight[j] = 0.5
+		}
 	}
 	tr := f.new(t, small, p, nets.TrainerOptions{Workers: 2})
 	before, state := p.Clone(), tr.State()
@@ -460,7 +518,8 @@ func (l fixed) Eval(dy, _ []float32, lo, hi int) float64 {
 
 // trainerOverflow has every row finite but not their sum: the error names the
 // tensor.
-func trainerOverflow(t *testing.T, f TrainerFactory) {
+func trainerOverflow(t *testing.T, f trainers) {
+	small := f.small()
 	const rows = 65
 	p := params(small, 19)
 	x := inputs(rows, small.In(), 20)
@@ -484,7 +543,8 @@ func trainerOverflow(t *testing.T, f TrainerFactory) {
 }
 
 // trainerResume continues a run from its state, in a new trainer.
-func trainerResume(t *testing.T, f TrainerFactory) {
+func trainerResume(t *testing.T, f trainers) {
+	small := f.small()
 	o := nets.TrainerOptions{Rate: 0.01, WeightDecay: 0.1, ClipNorm: 1, Workers: 2}
 	p := params(small, 21)
 	tr := f.new(t, small, p, o)
@@ -509,7 +569,8 @@ func trainerResume(t *testing.T, f TrainerFactory) {
 }
 
 // trainerState resets the optimiser and offers it states that don't fit.
-func trainerState(t *testing.T, f TrainerFactory) {
+func trainerState(t *testing.T, f trainers) {
+	small := f.small()
 	b := newProblem(small, 65, kinds[0], 23)
 	p := params(small, 24)
 	tr := f.new(t, small, p, nets.TrainerOptions{Workers: 1})
@@ -539,8 +600,8 @@ func trainerState(t *testing.T, f TrainerFactory) {
 
 // trainerWorkers compares the bits of a run over workers, and over what the
 // trainer did before.
-func trainerWorkers(t *testing.T, f TrainerFactory) {
-	for _, shape := range []nets.MLP{{33, 65, 17}, {70, 193, 31, 5}} {
+func trainerWorkers(t *testing.T, f trainers) {
+	for _, shape := range []nets.Shape{f.small(), f.deep()} {
 		var want nets.Params
 		for _, workers := range []int{1, 2, 5} {
 			p := params(shape, 25)
@@ -562,8 +623,8 @@ func trainerWorkers(t *testing.T, f TrainerFactory) {
 
 // trainerAllocations counts allocations once the largest batch was seen, with
 // a layer as wide as tempts a BLAS to start goroutines.
-func trainerAllocations(t *testing.T, f TrainerFactory) {
-	shape := nets.MLP{33, 250, 17}
+func trainerAllocations(t *testing.T, f trainers) {
+	shape := f.wide()
 	for _, workers := range []int{1, 2, 5} {
 		p := params(shape, 28)
 		tr := f.new(t, shape, p, nets.TrainerOptions{Workers: workers, ClipNorm: 1})
@@ -582,7 +643,8 @@ func trainerAllocations(t *testing.T, f TrainerFactory) {
 
 // trainerMisuse checks that a caller's mistakes panic, and that those of a
 // loss, found on a worker, do too.
-func trainerMisuse(t *testing.T, f TrainerFactory) {
+func trainerMisuse(t *testing.T, f trainers) {
+	small := f.small()
 	p := params(small, 30)
 	b := newProblem(small, 65, kinds[0], 31)
 	tr := f.new(t, small, p, nets.TrainerOptions{Workers: 2})
@@ -594,8 +656,8 @@ func trainerMisuse(t *testing.T, f TrainerFactory) {
 	panics(t, "short mask", func() { tr.Step(b.x, b.rows, loss(b.mask[1:], b.target, b.weight)) })
 	panics(t, "short target", func() { tr.Step(b.x, b.rows, loss(b.mask, b.target[1:], b.weight)) })
 	panics(t, "short weight", func() { tr.Step(b.x, b.rows, loss(b.mask, b.target, b.weight[1:])) })
-	panics(t, "other parameters", func() { tr.Gradient(nets.MLP{7, 3}.NewParams(), b.x, b.rows, b.loss) })
-	panics(t, "parameters of another shape", func() { _, _ = f(small, nets.MLP{33, 17}.NewParams(), nets.TrainerOptions{}) })
+	panics(t, "other parameters", func() { tr.Gradient(f.tiny().NewParams(), b.x, b.rows, b.loss) })
+	panics(t, "parameters of another shape", func() { _, _ = f.make(small, f.deep().NewParams(), nets.TrainerOptions{}) })
 	panics(t, "rate", func() { tr.SetRate(math.NaN()) })
 	b.mask[40] |= 1 << small.Out()
 	panics(t, "mask of an output too many", func() { tr.Step(b.x, b.rows, b.loss) })
@@ -605,17 +667,20 @@ func trainerMisuse(t *testing.T, f TrainerFactory) {
 
 // trainerOptions checks that a bad configuration is an error, that defaults
 // are the stated ones, and that pools can be shared.
-func trainerOptions(t *testing.T, f TrainerFactory) {
+func trainerOptions(t *testing.T, f trainers) {
+	small := f.small()
 	for _, o := range []nets.TrainerOptions{
 		{Rate: -1}, {Rate: math.NaN()}, {Rate: math.Inf(1)}, {Beta1: 1}, {Beta2: 1.5}, {Beta1: -0.1},
 		{Epsilon: -1}, {WeightDecay: -1}, {ClipNorm: math.NaN()}, {Workers: -1},
 	} {
-		if _, err := f(small, small.NewParams(), o); err == nil {
+		if _, err := f.make(small, small.NewParams(), o); err == nil {
 			t.Errorf("options %+v: no error", o)
 		}
 	}
-	if _, err := f(nets.MLP{3}, nets.Params{}, nets.TrainerOptions{}); err == nil {
-		t.Error("shape without outputs: no error")
+	for _, shape := range f.invalid() {
+		if _, err := f.make(shape, nets.Params{}, nets.TrainerOptions{}); err == nil {
+			t.Errorf("shape %v: no error", shape)
+		}
 	}
 	pool := vec.NewPool(2)
 	defer pool.Close()
