@@ -51,9 +51,15 @@ type Stats struct {
 
 // EngineOptions configures an engine; the zero value works.
 type EngineOptions struct {
-	Buckets []int     // batch sizes, ascending; nil means DefaultBuckets
-	Workers int       // number of workers, 0 for one per core; ignored if Pool is given
-	Pool    *vec.Pool // shared workers, which stay the caller's to close
+	Buckets   []int     // batch sizes, ascending; nil means DefaultBuckets
+	Workers   int       // number of workers, 0 for one per core; ignored if Pool is given
+	Pool      *vec.Pool // shared workers, which stay the caller's to close
+	Precision Precision // of the arithmetic
+
+	// Calibration is typical rows of x [rows,In], finite, by which Int8 chooses
+	// its scales; Float32 has no use for it. The result of a row depends on
+	// these too.
+	Calibration []float32
 }
 
 // DefaultBuckets returns the usual grid: small sizes for play, then powers of
@@ -71,7 +77,7 @@ func (o EngineOptions) validate() error {
 			return fmt.Errorf("nets: buckets %v: want ascending sizes from 1", o.Buckets)
 		}
 	}
-	return nil
+	return o.validatePrecision()
 }
 
 // A Backend is what an engine runs on: kernels that forward one bucket. The
@@ -108,6 +114,9 @@ type Backend interface {
 func NewEngine(b Backend, o EngineOptions) (Engine, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
+	}
+	if p := precisionOf(b); p != o.Precision {
+		return nil, fmt.Errorf("nets: %s computes in %v, want %v", b.Describe(), p, o.Precision)
 	}
 	e := &engine{Backend: b, buckets: slices.Clone(o.Buckets), pool: o.Pool, shared: o.Pool != nil}
 	if len(e.buckets) == 0 {

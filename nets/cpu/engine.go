@@ -24,7 +24,14 @@ func newEngine(set *kernel.Set, shape nets.MLP, o nets.EngineOptions) (nets.Engi
 	if err := shape.Validate(); err != nil {
 		return nil, err
 	}
-	return nets.NewEngine(newBackend(set, shape), o)
+	if o.Precision != nets.Int8 {
+		return nets.NewEngine(newBackend(set, shape), o)
+	}
+	b, err := newInt8Backend(set, shape, o.Calibration)
+	if err != nil {
+		return nil, err
+	}
+	return nets.NewEngine(b, o)
 }
 
 // backend implements nets.Backend.
@@ -61,7 +68,7 @@ func (b *backend) Prepare(pool *vec.Pool, _ []int) {
 		return &scratch{
 			this: matrix{kernel.NewFloats(rows * width), width},
 			next: matrix{kernel.NewFloats(rows * width), width},
-			set:  newSparse(rows, b.In()),
+			set:  newSparse(b.set, rows, b.In()),
 		}
 	}
 	for range pool.Workers() {
@@ -111,15 +118,21 @@ func (b *backend) forwardBlock(lo, hi int) {
 		if last {
 			y = matrix{b.dst[lo*b.Out() : hi*b.Out()], b.Out()}
 		}
-		if l == 0 && s.set.list(b.set, x, rows, b.In()) {
-			s.set.affine(b.set, &b.layers[l], y, rows, !last)
-		} else {
-			b.layers[l].affine(b.set, y, x, rows, !last)
-		}
+		b.layer(s, l, y, x, rows)
 		x = y
 		s.this, s.next = s.next, s.this
 	}
 	b.scratch.Put(s)
+}
+
+// layer takes rows through layer l.
+func (b *backend) layer(s *scratch, l int, y, x matrix, rows int) {
+	hidden := l < len(b.layers)-1
+	if l == 0 && s.set.list(x, rows, b.In()) {
+		s.set.affine(b.set, &b.layers[l], y, hidden)
+	} else {
+		b.layers[l].affine(b.set, y, x, rows, hidden)
+	}
 }
 
 func (b *backend) Describe() string { return fmt.Sprintf("cpu %v on %s", b.MLP, b.set.Name()) }

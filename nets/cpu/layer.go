@@ -49,25 +49,21 @@ func (l *layer) affine(set *kernel.Set, y, x matrix, rows int, hidden bool) {
 // weights beats multiplying.
 const sparseShare = 4
 
-// sparse is the lists of the inputs that are set in a block of rows.
-type sparse struct {
-	entries []kernel.Entry // [rows·in/sparseShare + in]
-	ends    []int          // [rows]: where the entries of a row end
-}
+// sparse is the inputs that are set in a block of rows.
+type sparse struct{ lists *kernel.Lists }
 
-func newSparse(rows, in int) sparse {
-	return sparse{make([]kernel.Entry, rows*in/sparseShare+in), make([]int, rows)}
+func newSparse(set *kernel.Set, rows, in int) sparse {
+	return sparse{set.NewLists(rows, rows*in/sparseShare+in)}
 }
 
 // list lists the rows of x. It reports false, having stopped early, if so many
 // inputs are set that multiplying is better.
-func (s *sparse) list(set *kernel.Set, x matrix, rows, in int) bool {
-	n := 0
+func (s *sparse) list(x matrix, rows, in int) bool {
+	s.lists.Reset(in)
 	for r := range rows {
-		n += len(set.Entries(s.entries[n:], x.data[r*x.row:r*x.row+in]))
-		s.ends[r] = n
+		s.lists.AppendRow(x.data[r*x.row : r*x.row+in])
 		// The first rows may have a few more than their share.
-		if n > (r+1)*in/sparseShare+in/(2*sparseShare) || n > rows*in/sparseShare {
+		if n := s.lists.Len(); n > (r+1)*in/sparseShare+in/(2*sparseShare) || n > rows*in/sparseShare {
 			return false
 		}
 	}
@@ -79,13 +75,9 @@ func (s *sparse) list(set *kernel.Set, x matrix, rows, in int) bool {
 const gatherPanels = 4
 
 // affine is that of the layer, of the listed rows.
-func (s *sparse) affine(set *kernel.Set, l *layer, y matrix, rows int, hidden bool) {
+func (s *sparse) affine(set *kernel.Set, l *layer, y matrix, hidden bool) {
+	p := kernel.Product{B: l.weight, C: y.data, RowC: y.row, Bias: l.bias, ReLU: hidden}
 	for lo := 0; lo < l.weight.Count(); lo += gatherPanels {
-		hi, from := min(lo+gatherPanels, l.weight.Count()), 0
-		for r := range rows {
-			dst := y.data[r*y.row:]
-			set.Gather(dst, s.entries[from:s.ends[r]], l.weight, l.bias, false, hidden, lo, hi)
-			from = s.ends[r]
-		}
+		set.Gather(s.lists, &p, lo, min(lo+gatherPanels, l.weight.Count()))
 	}
 }

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"vtrain/nets"
@@ -86,9 +85,9 @@ const chunk = 512
 
 // trainScratch is what one worker needs.
 type trainScratch struct {
-	set     sparse         // of a block of rows
-	left    []float32      // [inputs of a job, rows], packed
-	columns []kernel.Entry // [64·chunk]: the rows in which each of 64 inputs is set
+	set     sparse        // of a block of rows
+	left    []float32     // [inputs of a job, rows], packed
+	columns *kernel.Lists // the rows of a chunk in which each of 64 inputs is set
 }
 
 func newGradient(set *kernel.Set, shape nets.MLP) *gradient {
@@ -182,7 +181,7 @@ func (g *gradient) grow(rows int) {
 	groups := (rows + group - 1) / group
 	g.sums, g.bad, g.dense = make([]float64, groups), make([]int, groups), make([]bool, groups)
 	g.scratch = vec.Locals[*trainScratch]{New: func() *trainScratch {
-		return &trainScratch{newSparse(g.set.Block(), g.In()), kernel.NewFloats(widest), make([]kernel.Entry, 64*chunk)}
+		return &trainScratch{newSparse(g.set, g.set.Block(), g.In()), kernel.NewFloats(widest), g.set.NewLists(64, 64*chunk)}
 	}}
 	for range g.pool.Workers() {
 		g.scratch.Put(g.scratch.New())
@@ -241,10 +240,10 @@ func (g *gradient) runRows(lo, hi int) {
 
 // first computes the first layer, and notes whether its inputs can be listed.
 func (g *gradient) first(s *trainScratch, y, x matrix, lo, rows int, hidden bool) {
-	listed := s.set.list(g.set, x, rows, g.In())
+	listed := s.set.list(x, rows, g.In())
 	g.dense[lo/g.set.Block()] = !listed
 	if listed {
-		s.set.affine(g.set, &g.layers[0], y, rows, hidden)
+		s.set.affine(g.set, &g.layers[0], y, hidden)
 	} else {
 		g.layers[0].affine(g.set, y, x, rows, hidden)
 	}
@@ -320,42 +319,15 @@ func (g *gradient) multiply(s *trainScratch, weight []float32, j job) {
 // them, by adding the derivatives of the rows in which they are set.
 func (g *gradient) addListed(s *trainScratch, weight []float32, lo, hi int) {
 	out, packed := g.MLP[1], g.packed[0]
+	p := kernel.Product{B: packed, C: weight[lo*out:], RowC: out}
 	for from := 0; from < g.rows; from += chunk {
-		ends := g.listColumns(s, lo, hi, from, min(from+chunk, g.rows))
-		for p := 0; p < packed.Count(); p += gatherPanels {
-			begin := 0
-			for i := range hi - lo {
-				dst := weight[(lo+i)*out : (lo+i+1)*out]
-				g.set.Gather(dst, s.columns[begin:ends[i]], packed, nil, from > 0, false, p, min(p+gatherPanels, packed.Count()))
-				begin = ends[i]
-			}
+		s.columns.Reset(g.rows)
+		s.columns.AppendColumns(g.x.from(from).data, g.x.row, from, min(chunk, g.rows-from), lo, hi)
+		p.Add = from > 0
+		for j := 0; j < packed.Count(); j += gatherPanels {
+			g.set.Gather(s.columns, &p, j, min(j+gatherPanels, packed.Count()))
 		}
 	}
-}
-
-// listColumns lists, input by input, the rows [from,to) in which the inputs
-// [lo,hi) are set, and returns where the list of each input ends.
-func (g *gradient) listColumns(s *trainScratch, lo, hi, from, to int) (ends [64]int) {
-	var sets [chunk]uint64
-	for r := from; r < to; r++ {
-		set := g.set.NonZero(g.x.data[r*g.x.row+lo : r*g.x.row+hi])
-		sets[r-from] = set
-		for ; set != 0; set &= set - 1 {
-			ends[bits.TrailingZeros64(set)]++
-		}
-	}
-	sum := 0
-	for i, n := range ends { // where each list begins
-		ends[i], sum = sum, sum+n
-	}
-	for r := from; r < to; r++ {
-		for set := sets[r-from]; set != 0; set &= set - 1 {
-			i := bits.TrailingZeros64(set)
-			s.columns[ends[i]] = g.set.Entry(r, g.x.data[r*g.x.row+lo+i])
-			ends[i]++
-		}
-	}
-	return ends
 }
 
 func (g *gradient) Describe() string { return fmt.Sprintf("cpu %v on %s", g.MLP, g.set.Name()) }

@@ -58,38 +58,37 @@ func BenchmarkFirstLayer(b *testing.B) {
 	eachSetB(b, func(b *testing.B, s *Set) {
 		panels, rows := s.NewPanels(k, n), s.block
 		panels.Pack(random(k*n, 1, 1), n, 1, 0, panels.Count())
-		bias, y := random(n, 1, 2), NewFloats(rows*n)
-		list := make([]Entry, k)
+		p := Product{M: rows, RowA: k, ColumnA: 1, B: panels, C: NewFloats(rows * n), RowC: n, Bias: random(n, 1, 2)}
 		perRow := func(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
 		}
 		b.Run("dense", func(b *testing.B) {
-			p := Product{M: rows, A: random(rows*k, 1, 3), RowA: k, ColumnA: 1, B: panels, C: y, RowC: n, Bias: bias}
+			p.A = random(rows*k, 1, 3)
 			for b.Loop() {
 				s.Multiply(&p, 0, panels.Count())
 			}
 			perRow(b)
 		})
-		for _, set := range []int{45, 77} {
-			b.Run(fmt.Sprintf("sparse/set=%d", set), func(b *testing.B) {
+		lists := s.NewLists(rows, rows*k)
+		sparse := func(set int, add bool) func(b *testing.B) {
+			return func(b *testing.B) {
 				x := random(rows*k, float32(set)/k, 3)
+				p.Add = add
 				for b.Loop() {
+					lists.Reset(k)
 					for r := range rows {
-						s.Gather(y[r*n:], s.Entries(list, x[r*k:(r+1)*k]), panels, bias, false, true, 0, panels.Count())
+						lists.AppendRow(x[r*k : (r+1)*k])
+					}
+					for lo := 0; lo < panels.Count(); lo += 4 {
+						s.Gather(lists, &p, lo, min(lo+4, panels.Count()))
 					}
 				}
 				perRow(b)
-			})
-		}
-		b.Run("changes=9", func(b *testing.B) {
-			x := random(rows*k, 9.0/k, 3)
-			for b.Loop() {
-				for r := range rows {
-					s.Gather(y[r*n:], s.Entries(list, x[r*k:(r+1)*k]), panels, nil, true, false, 0, panels.Count())
-				}
 			}
-			perRow(b)
-		})
+		}
+		b.Run("sparse/set=45", sparse(45, false))
+		b.Run("sparse/set=77", sparse(77, false))
+		b.Run("changes=9", sparse(9, true))
 	})
 }
 

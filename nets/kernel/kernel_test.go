@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -242,28 +243,95 @@ func TestGather(t *testing.T) {
 	eachSet(t, func(t *testing.T, s *Set) {
 		for i, d := range sizes(s) {
 			for _, share := range []float32{0, 0.1, 1} {
-				a, b, bias := random(d.m*d.k, share, 1), random(d.k*d.n, 1, 2), random(d.n, 1, 3)
-				panels := s.NewPanels(d.k, d.n)
-				panels.Pack(b, d.n, 1, 0, panels.Count())
 				for _, start := range []string{"zero", "bias", "add"} {
-					p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, RowC: d.n, ReLU: i%2 == 0, Add: start == "add"}
-					if start == "bias" {
-						p.Bias = copied(t, bias)
-					}
-					p.C = random(d.m*d.n, 1, 4)
-					c, intact := fenced(t, d.m*d.n)
-					copy(c, p.C)
-					s.Multiply(&p, 0, panels.Count())
-					list := make([]Entry, d.k)
-					for r := range d.m {
-						entries := s.Entries(list, copied(t, a[r*d.k:(r+1)*d.k]))
-						row, half := c[r*d.n:(r+1)*d.n], panels.Count()/2
-						s.Gather(row, entries, panels, p.Bias, p.Add, p.ReLU, 0, half)
-						s.Gather(row, entries, panels, p.Bias, p.Add, p.ReLU, half, panels.Count())
-					}
-					intact()
-					sameBits(t, fmt.Sprintf("%+v, share %v, start %s", d, share, start), c, p.C)
+					gatherOnce(t, s, d, share, start, i%2 == 0)
 				}
+			}
+		}
+	})
+}
+
+func gatherOnce(t *testing.T, s *Set, d dims, share float32, start string, relu bool) {
+	t.Helper()
+	a, b := random(d.m*d.k, share, 1), random(d.k*d.n, 1, 2)
+	panels := s.NewPanels(d.k, d.n)
+	panels.Pack(b, d.n, 1, 0, panels.Count())
+	ldc := d.n + 3
+	p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: random((d.m-1)*ldc+d.n, 1, 4), RowC: ldc, ReLU: relu, Add: start == "add"}
+	if start == "bias" {
+		p.Bias = copied(t, random(d.n, 1, 3))
+	}
+	c, intact := fenced(t, len(p.C))
+	copy(c, p.C)
+	s.Multiply(&p, 0, panels.Count())
+
+	lists := s.NewLists(d.m, d.m*d.k)
+	lists.Reset(d.k)
+	for r := range d.m {
+		lists.AppendRow(copied(t, a[r*d.k:(r+1)*d.k]))
+	}
+	want := p.C
+	p.M, p.A, p.C = 0, nil, c
+	half := panels.Count() / 2
+	s.Gather(lists, &p, 0, half)
+	s.Gather(lists, &p, half, panels.Count())
+	intact()
+	sameBits(t, fmt.Sprintf("%+v, share %v, start %s", d, share, start), c, want)
+}
+
+// TestAppendColumns lists the columns of a matrix in two parts, and compares
+// with the rows of its transpose.
+func TestAppendColumns(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		const row = 70
+		for _, d := range []struct{ rows, lo, hi int }{{1, 0, 1}, {9, 3, 67}, {40, 69, 70}, {5, 2, 2}, {0, 0, 3}} {
+			x := random(d.rows*row, 0.2, 1)
+			depth, half := max(d.rows, 1), d.rows/2
+			got := s.NewLists(2*64, 2*64*depth)
+			got.Reset(depth)
+			got.AppendColumns(x, row, 0, half, d.lo, d.hi)
+			got.AppendColumns(x[half*row:], row, half, d.rows-half, d.lo, d.hi)
+			want := s.NewLists(2*64, 2*64*depth)
+			want.Reset(depth)
+			for _, part := range [][2]int{{0, half}, {half, d.rows}} {
+				for j := d.lo; j < d.hi; j++ {
+					column := make([]float32, d.rows)
+					for i := part[0]; i < part[1]; i++ {
+						column[i] = x[i*row+j]
+					}
+					want.AppendRow(column)
+				}
+			}
+			if got.n != want.n || !slices.Equal(got.ends, want.ends) || !slices.Equal(got.offsets[:got.n], want.offsets[:got.n]) ||
+				!slices.Equal(got.values[:got.n], want.values[:got.n]) {
+				t.Errorf("%+v: listed %v of %v, want %v of %v", d, got.values[:got.n], got.ends, want.values[:want.n], want.ends)
+			}
+			if got.Reset(depth); got.Len() != 0 || got.Room() != 2*64*depth {
+				t.Errorf("%d elements and room for %d after Reset", got.Len(), got.Room())
+			}
+		}
+	})
+}
+
+// TestAppendRow lists special numbers, of which only the zeros are left out.
+func TestAppendRow(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		for n := range len(special) + 1 {
+			l := s.NewLists(1, n)
+			l.Reset(max(n, 1))
+			l.AppendRow(copied(t, special[:n]))
+			next := 0
+			for k, f := range special[:n] {
+				if f == 0 {
+					continue
+				}
+				if next == l.Len() || l.offsets[next] != uint32(4*s.columns*k) || math.Float32bits(l.values[next]) != math.Float32bits(f) {
+					t.Fatalf("%d elements: listed %v, which lacks %v at %d", n, l.values[:l.n], f, k)
+				}
+				next++
+			}
+			if next != l.Len() {
+				t.Errorf("%d elements: listed %d, want %d", n, l.Len(), next)
 			}
 		}
 	})
@@ -449,11 +517,16 @@ func TestNothingAllocates(t *testing.T) {
 	eachSet(t, func(t *testing.T, s *Set) {
 		d := dims{100, 70, 300}
 		a, b, c, bias := random(d.m*d.k, 0.1, 1), random(d.k*d.n, 1, 2), make([]float32, d.m*d.n), random(d.n, 1, 3)
-		panels, list := s.NewPanels(d.k, d.n), make([]Entry, d.k)
+		panels, lists := s.NewPanels(d.k, d.n), s.NewLists(d.m, d.m*d.k)
 		if n := testing.AllocsPerRun(20, func() {
 			panels.Pack(b, d.n, 1, 0, panels.Count())
-			s.Multiply(&Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: c, RowC: d.n, Bias: bias}, 0, panels.Count())
-			s.Gather(c, s.Entries(list, a[:d.k]), panels, bias, false, true, 0, panels.Count())
+			p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: c, RowC: d.n, Bias: bias}
+			s.Multiply(&p, 0, panels.Count())
+			lists.Reset(d.k)
+			for r := range d.m {
+				lists.AppendRow(a[r*d.k : (r+1)*d.k])
+			}
+			s.Gather(lists, &p, 0, panels.Count())
 			s.Gate(a[:d.n], c[:d.n])
 		}); n != 0 {
 			t.Errorf("%v allocations", n)

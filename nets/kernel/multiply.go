@@ -182,13 +182,7 @@ func (t *tile) compute(rows int) {
 			a = unsafe.Add(a, t.colA)
 		}
 		sums := [columns]float32{s0, s1, s2, s3}
-		if t.relu != 0 {
-			for j, v := range sums {
-				if v < 0 {
-					sums[j] = 0
-				}
-			}
-		}
+		rectify(&sums, t.relu)
 		copy(unsafe.Slice((*float32)(unsafe.Add(t.c, i*t.rowC)), t.columns), sums[:])
 	}
 }

@@ -140,6 +140,23 @@ func tileAVX512(t *byte, rows int) {
 	}
 }
 
+// list lists the elements of the first part of a row that aren't zero, and
+// returns the length of the part.
+func (s *Set) list(l *Lists, row []float32, step uint32) (done int) {
+	offsets, values := &l.offsets[l.n], &l.values[l.n]
+	switch s.code {
+	case avx2:
+		if done = len(row) &^ 7; done > 0 {
+			l.n += listAVX2(offsets, values, &row[0], done, step)
+		}
+	case avx512:
+		if done = len(row) &^ 15; done > 0 {
+			l.n += listAVX512(offsets, values, &row[0], done, step)
+		}
+	}
+	return done
+}
+
 // gather adds listed rows of panels, several panels at once.
 func (s *Set) gather(g *gathering, panels int) {
 	p := (*byte)(unsafe.Pointer(g))

@@ -8,6 +8,8 @@ func (s *Set) compute(t *tile, rows, _ int) { t.compute(rows) }
 
 func (s *Set) panelsAtOnce(int) int { return 1 }
 
+func (s *Set) list(*Lists, []float32, uint32) int { return 0 }
+
 func (s *Set) gather(g *gathering, _ int) { g.compute() }
 
 func (s *Set) gatherAtOnce(int) int { return 1 }

@@ -1,38 +1,97 @@
 package kernel
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 )
 
-// An Entry is an element of a row that isn't zero.
-type Entry struct {
-	offset uint32 // of its row of B in a panel, in bytes
-	value  float32
+// Lists is the left factor of products by the elements that aren't zero: a
+// list for each row, one behind the other.
+type Lists struct {
+	set     *Set
+	depth   int      // columns of the factor, the inner dimension
+	offsets []uint32 // of an element's row of B in a panel, in bytes
+	values  []float32
+	ends    []int32 // [row]: where its list ends
+	n       int     // elements listed
 }
 
-// Entry returns an entry for row k of B.
-func (s *Set) Entry(k int, value float32) Entry {
-	return Entry{uint32(4 * s.columns * k), value}
+// slack is what the lists' memory has beyond its elements, so that there is
+// always a first.
+const slack = 1
+
+// NewLists returns room for so many rows and elements.
+func (s *Set) NewLists(rows, elements int) *Lists {
+	if rows < 0 || elements < 0 {
+		panic(badShape)
+	}
+	return &Lists{
+		set:     s,
+		offsets: make([]uint32, elements+slack), values: make([]float32, elements+slack), ends: make([]int32, 0, rows),
+	}
 }
 
-// Entries lists the elements of a row that aren't zero into dst, which has
-// room for all of them, and returns the list.
-func (s *Set) Entries(dst []Entry, row []float32) []Entry {
-	if len(dst) < len(row) {
+// Reset removes all rows; those to come are of a factor of depth columns.
+func (l *Lists) Reset(depth int) {
+	if depth < 1 || 4*l.set.columns*depth > math.MaxInt32 {
+		panic(badShape)
+	}
+	l.depth, l.ends, l.n = depth, l.ends[:0], 0
+}
+
+// Len returns the number of elements listed.
+func (l *Lists) Len() int { return l.n }
+
+// Room returns the number of elements there is room for beside those listed.
+func (l *Lists) Room() int { return len(l.values) - slack - l.n }
+
+// AppendRow adds a row, of at most the depth's elements. There must be room for
+// all of them, zero or not.
+func (l *Lists) AppendRow(row []float32) {
+	if len(row) > l.depth || len(row) > l.Room() || len(l.ends) == cap(l.ends) {
 		panic(badLength)
 	}
-	const chunk = 64
-	n := 0
-	for lo := 0; lo < len(row); lo += chunk {
-		part := row[lo:min(lo+chunk, len(row))]
-		for set := s.NonZero(part); set != 0; set &= set - 1 {
-			k := bits.TrailingZeros64(set)
-			dst[n] = s.Entry(lo+k, part[k])
-			n++
+	step := uint32(4 * l.set.columns)
+	done := l.set.list(l, row, step)
+	for i := done; i < len(row); i++ {
+		if row[i] != 0 {
+			l.offsets[l.n], l.values[l.n] = uint32(i)*step, row[i]
+			l.n++
 		}
 	}
-	return dst[:n]
+	l.ends = append(l.ends, int32(l.n))
+}
+
+// AppendColumns adds, as a row each, the columns [lo,hi) of a matrix, at most
+// 64 of them, of which x holds the rows [from,from+rows): element (i,j) is
+// x[(i-from)*row+j]. There must be room for all elements.
+func (l *Lists) AppendColumns(x []float32, row, from, rows, lo, hi int) {
+	switch {
+	case from < 0 || from+rows > l.depth || lo > hi || hi-lo > 64:
+		panic(badShape)
+	case rows > 0 && len(x) < (rows-1)*row+hi || rows*(hi-lo) > l.Room() || len(l.ends)+hi-lo > cap(l.ends):
+		panic(badLength)
+	}
+	var next [64]int32 // where the next element of a column goes
+	for i := range rows {
+		for set := l.set.NonZero(x[i*row+lo : i*row+hi]); set != 0; set &= set - 1 {
+			next[bits.TrailingZeros64(set)]++
+		}
+	}
+	for j, n := range next[:hi-lo] {
+		next[j] = int32(l.n)
+		l.n += int(n)
+		l.ends = append(l.ends, int32(l.n))
+	}
+	for i := range rows {
+		offset := uint32(4 * l.set.columns * (from + i))
+		for set := l.set.NonZero(x[i*row+lo : i*row+hi]); set != 0; set &= set - 1 {
+			j := bits.TrailingZeros64(set)
+			l.offsets[next[j]], l.values[next[j]] = offset, x[i*row+lo+j]
+			next[j]++
+		}
+	}
 }
 
 // NonZero returns the set of elements, of at most 64, that aren't zero.
@@ -40,12 +99,9 @@ func (s *Set) NonZero(v []float32) uint64 {
 	if len(v) > 64 {
 		panic(badLength)
 	}
-	set, done := uint64(0), 0
-	if s.code != portable {
-		done = len(v) &^ 7
-		if done > 0 {
-			set = nonZero(&v[0], done)
-		}
+	set, done := uint64(0), s.whole(len(v))
+	if done > 0 {
+		set = nonZero(&v[0], done)
 	}
 	for i, f := range v[done:] {
 		if f != 0 {
@@ -56,75 +112,89 @@ func (s *Set) NonZero(v []float32) uint64 {
 }
 
 // A gathering is the arguments of the kernel that adds listed rows of panels.
-// Distances are in bytes. Its fields up to k are those of a tile of one row.
+// Distances are in bytes.
 type gathering struct {
-	entries unsafe.Pointer
-	_, _    int
-	b       unsafe.Pointer
-	panelB  int
-	c       unsafe.Pointer
-	_       int
-	init    unsafe.Pointer
-	_       int
-	count   int
-	columns int
-	relu    int
+	offsets, values, ends unsafe.Pointer
+	b                     unsafe.Pointer
+	panelB                int
+	c                     unsafe.Pointer
+	rowC                  int
+	init                  unsafe.Pointer
+	rowInit               int
+	rows                  int
+	columns               int
+	relu                  int
 }
 
-// Gather computes one row of a product whose A has few elements that aren't
-// zero: dst = start + Σ value·B[k] over the entries, in the columns of the
-// panels [lo,hi). It gives the bits that Multiply gives for the whole row.
-// dst [N] is the row of C; bias [N] may be nil, and with add the sums start
-// from dst itself.
-func (s *Set) Gather(dst []float32, entries []Entry, b *Panels, bias []float32, add, relu bool, lo, hi int) {
-	switch {
-	case b.set != s || lo < 0 || lo > hi || hi > b.Count():
-		panic(badShape)
-	case len(dst) < b.n || bias != nil && len(bias) < b.n:
-		panic(badLength)
+// Gather computes the columns of the panels [lo,hi) of a product whose left
+// factor is all rows of the lists, instead of the M rows of A. It gives the
+// bits that Multiply gives, as long as B is finite and nothing starts from -0:
+// what is left out are sums with a product that is zero.
+func (s *Set) Gather(l *Lists, p *Product, lo, hi int) {
+	rows := len(l.ends)
+	p.checkLists(s, l, lo, hi)
+	if rows == 0 {
+		return
 	}
-	g := gathering{panelB: 4 * b.k * s.columns, count: len(entries)}
-	if len(entries) > 0 {
-		g.entries = unsafe.Pointer(&entries[0])
+	b := p.B
+	g := gathering{
+		offsets: unsafe.Pointer(&l.offsets[0]), values: unsafe.Pointer(&l.values[0]), ends: unsafe.Pointer(&l.ends[0]),
+		panelB: 4 * b.k * s.columns, rowC: 4 * p.RowC,
 	}
-	if relu {
+	if p.ReLU {
 		g.relu = 1
 	}
+	var start tile
 	for j := lo; j < hi; {
 		first := j * s.columns
 		panels := s.gatherAtOnce(min(hi, b.n/s.columns) - j)
-		g.b, g.c = at(b.data, j*b.k*s.columns), at(dst, first)
+		g.b, g.c, g.rows = at(b.data, j*b.k*s.columns), at(p.C, first), rows
 		g.columns = min(s.columns, b.n-first)
-		switch {
-		case add:
-			g.init = g.c
-		case bias != nil:
-			g.init = at(bias, first)
-		default:
-			g.init = at(zeros[:], 0)
-		}
+		start.c, start.rowC = g.c, g.rowC
+		p.start(&start, first, 0)
+		g.init, g.rowInit = start.init, start.rowInit
 		s.gather(&g, panels)
 		j += panels
+	}
+}
+
+func (p *Product) checkLists(s *Set, l *Lists, lo, hi int) {
+	b, rows := p.B, len(l.ends)
+	switch {
+	case b.set != s || l.set != s || l.depth > b.k || lo < 0 || lo > hi || hi > b.Count():
+		panic(badShape)
+	case rows > 0 && (p.RowC < b.n && rows > 1 || len(p.C) < (rows-1)*p.RowC+b.n) || p.Bias != nil && len(p.Bias) < b.n:
+		panic(badLength)
 	}
 }
 
 // compute is the kernel in Go, for one panel of four columns.
 func (g *gathering) compute() {
 	const columns = 4
-	var sums [columns]float32
-	copy(sums[:], unsafe.Slice((*float32)(g.init), g.columns))
-	for _, e := range unsafe.Slice((*Entry)(g.entries), g.count) {
-		w := (*[columns]float32)(unsafe.Add(g.b, e.offset))
-		for j := range sums {
-			sums[j] += float32(e.value * w[j])
-		}
-	}
-	if g.relu != 0 {
-		for j, v := range sums {
-			if v < 0 {
-				sums[j] = 0
+	from := 0
+	for r := range g.rows {
+		var sums [columns]float32
+		copy(sums[:], unsafe.Slice((*float32)(unsafe.Add(g.init, r*g.rowInit)), g.columns))
+		for end := int(*(*int32)(unsafe.Add(g.ends, 4*r))); from < end; from++ {
+			w := (*[columns]float32)(unsafe.Add(g.b, *(*uint32)(unsafe.Add(g.offsets, 4*from))))
+			value := *(*float32)(unsafe.Add(g.values, 4*from))
+			for j := range sums {
+				sums[j] += float32(value * w[j])
 			}
 		}
+		rectify(&sums, g.relu)
+		copy(unsafe.Slice((*float32)(unsafe.Add(g.c, r*g.rowC)), g.columns), sums[:])
 	}
-	copy(unsafe.Slice((*float32)(g.c), g.columns), sums[:])
+}
+
+// rectify applies ReLU, which keeps NaN, unless relu is 0.
+func rectify(sums *[4]float32, relu int) {
+	if relu == 0 {
+		return
+	}
+	for j, v := range sums {
+		if v < 0 {
+			sums[j] = 0
+		}
+	}
 }

@@ -52,17 +52,22 @@ func tileAVX2R3P2(t *byte)
 // gatherAVX2P1 adds listed rows of panels.
 //
 //go:noescape
-func gatherAVX2P1(list *byte)
+func gatherAVX2P1(lists *byte)
 
 // gatherAVX2P2 adds listed rows of panels.
 //
 //go:noescape
-func gatherAVX2P2(list *byte)
+func gatherAVX2P2(lists *byte)
 
 // gatherAVX2P4 adds listed rows of panels.
 //
 //go:noescape
-func gatherAVX2P4(list *byte)
+func gatherAVX2P4(lists *byte)
+
+// listAVX2 lists the elements of a row that aren't zero, of n, a positive multiple of 8.
+//
+//go:noescape
+func listAVX2(offsets *uint32, values *float32, row *float32, n int, step uint32) int
 
 // packAVX2N6 copies 6 elements from each of k rows.
 //
@@ -195,17 +200,22 @@ func tileAVX512R6P2(t *byte)
 // gatherAVX512P1 adds listed rows of panels.
 //
 //go:noescape
-func gatherAVX512P1(list *byte)
+func gatherAVX512P1(lists *byte)
 
 // gatherAVX512P2 adds listed rows of panels.
 //
 //go:noescape
-func gatherAVX512P2(list *byte)
+func gatherAVX512P2(lists *byte)
 
 // gatherAVX512P4 adds listed rows of panels.
 //
 //go:noescape
-func gatherAVX512P4(list *byte)
+func gatherAVX512P4(lists *byte)
+
+// listAVX512 lists the elements of a row that aren't zero, of n, a positive multiple of 16.
+//
+//go:noescape
+func listAVX512(offsets *uint32, values *float32, row *float32, n int, step uint32) int
 
 // packAVX512N14 copies 14 elements from each of k rows.
 //

@@ -8,6 +8,7 @@ func main() {
 	for _, s := range []isa{avx2, avx512} {
 		s.tiles()
 		s.gathers()
+		s.list()
 		s.packs()
 		s.int8Tiles()
 		s.peak()

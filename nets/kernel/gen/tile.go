@@ -56,28 +56,33 @@ func (s isa) tile(rows, panels int) {
 	}
 	free := s.vec[rows*vectors:]
 
-	s.begin(args, acc, free, panels == 1)
+	at := ends{field(args, tileInit), field(args, tileC)}
+	s.begin(args, at, acc, free, panels == 1)
 	s.multiply(args, acc, free)
-	s.end(args, acc, free, panels == 1)
+	s.end(args, at, acc, free, panels == 1)
+	s.ret()
 }
+
+// ends is where the addresses are held of what a tile starts from and of C.
+type ends struct{ init, c Mem }
 
 // begin sets the accumulators to init. Where the columns of a lone panel end
 // early, loads and stores are masked; several panels are always whole.
-func (s isa) begin(args reg.Register, acc [][]reg.Register, free []reg.Register, lone bool) {
+func (s isa) begin(args reg.Register, at ends, acc [][]reg.Register, free []reg.Register, lone bool) {
 	if lone {
 		s.unlessWhole(args, "partial")
 	}
-	s.initialise(args, acc, nil)
+	s.initialise(args, at, acc, nil)
 	if lone {
 		JMP(LabelRef("begun"))
 		Label("partial")
-		s.initialise(args, acc, s.masks(args, free))
+		s.initialise(args, at, acc, s.masks(args, free))
 		Label("begun")
 	}
 }
 
-// end applies ReLU, stores the accumulators, and returns.
-func (s isa) end(args reg.Register, acc [][]reg.Register, free []reg.Register, lone bool) {
+// end applies ReLU and stores the accumulators.
+func (s isa) end(args reg.Register, at ends, acc [][]reg.Register, free []reg.Register, lone bool) {
 	relu := GP64()
 	MOVQ(field(args, tileReLU), relu)
 	TESTQ(relu, relu)
@@ -93,12 +98,12 @@ func (s isa) end(args reg.Register, acc [][]reg.Register, free []reg.Register, l
 	if lone {
 		s.unlessWhole(args, "storePartial")
 	}
-	s.store(args, acc, nil)
-	s.ret()
+	s.store(args, at, acc, nil)
 	if lone {
+		JMP(LabelRef("stored"))
 		Label("storePartial")
-		s.store(args, acc, s.masks(args, free))
-		s.ret()
+		s.store(args, at, acc, s.masks(args, free))
+		Label("stored")
 	}
 }
 
@@ -116,9 +121,9 @@ func (s isa) ret() {
 }
 
 // initialise sets the accumulators to rows of init.
-func (s isa) initialise(args reg.Register, acc [][]reg.Register, masks []reg.Register) {
+func (s isa) initialise(args reg.Register, at ends, acc [][]reg.Register, masks []reg.Register) {
 	p, step := GP64(), GP64()
-	MOVQ(field(args, tileInit), p)
+	MOVQ(at.init, p)
 	MOVQ(field(args, tileRowInit), step)
 	for i, row := range acc {
 		for j, v := range row {
@@ -131,9 +136,9 @@ func (s isa) initialise(args reg.Register, acc [][]reg.Register, masks []reg.Reg
 }
 
 // store writes the accumulators to rows of C.
-func (s isa) store(args reg.Register, acc [][]reg.Register, masks []reg.Register) {
+func (s isa) store(args reg.Register, at ends, acc [][]reg.Register, masks []reg.Register) {
 	p, step := GP64(), GP64()
-	MOVQ(field(args, tileC), p)
+	MOVQ(at.c, p)
 	MOVQ(field(args, tileRowC), step)
 	for i, row := range acc {
 		for j, v := range row {
