@@ -119,25 +119,8 @@ func largest(v []float32) int {
 func (a *adamW) sumSquares(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		p := a.pieces[i]
-		a.squares[i] = squares(a.grad[p.lo:p.hi])
+		a.squares[i] = a.set.SumSquares(a.grad[p.lo:p.hi])
 	}
-}
-
-// squares returns the sum of squares, in four partial sums that the processor
-// can add side by side.
-func squares(v []float32) float64 {
-	var s0, s1, s2, s3 float64
-	for ; len(v) >= 4; v = v[4:] {
-		a, b, c, d := float64(v[0]), float64(v[1]), float64(v[2]), float64(v[3])
-		s0 += a * a
-		s1 += b * b
-		s2 += c * c
-		s3 += d * d
-	}
-	for _, f := range v {
-		s0 += float64(f) * float64(f)
-	}
-	return s0 + s1 + (s2 + s3)
 }
 
 // coefficients returns the numbers of a step. Rate and root carry the

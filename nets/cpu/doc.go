@@ -6,4 +6,7 @@
 // store. Where few inputs of a block are set, as with binary features, the
 // first layer adds the weights of those inputs instead of multiplying: both
 // ways give the same bits.
+//
+// With nets.Int8 the forward multiplies bytes instead, 2.5 times as fast on
+// AVX2 where inputs are dense: see int8Backend.
 package cpu

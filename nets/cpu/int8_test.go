@@ -55,6 +55,9 @@ func features(rows, width int, density float32, seed uint64) []float32 {
 func sealInt8(t testing.TB, s *kernel.Set, shape nets.MLP, p nets.Params, o nets.EngineOptions) (nets.Engine, *int8Backend) {
 	t.Helper()
 	o.Precision = nets.Int8
+	if o.Buckets == nil {
+		o.Buckets = []int{128}
+	}
 	b, err := newInt8Backend(s, shape, o.Calibration)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func newLayers(set *kernel.Set, shape nets.MLP) []layer {
 
 // pack takes the panels [lo,hi) of the weights.
 func (y *layer) pack(weight []float32, lo, hi int) {
-	y.weight.Pack(weight, len(y.bias), 1, lo, hi)
+	y.weight.Pack(weight, len(y.bias), lo, hi)
 }
 
 // setBias takes the bias. Adding zero turns -0 into +0, the only start of a

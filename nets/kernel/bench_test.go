@@ -36,7 +36,7 @@ func BenchmarkMultiply(b *testing.B) {
 		for _, m := range []int{1, 2, 3, 4, 8, 16, 48, 56} {
 			b.Run(fmt.Sprintf("rows=%d", m), func(b *testing.B) {
 				panels := s.NewPanels(k, n)
-				panels.Pack(random(k*n, 1, 1), n, 1, 0, panels.Count())
+				panels.Pack(random(k*n, 1, 1), n, 0, panels.Count())
 				stride := Stride(n)
 				p := Product{M: m, A: random(m*stride, 1, 2), RowA: stride, ColumnA: 1, B: panels, C: NewFloats(m * stride), RowC: stride}
 				for b.Loop() {
@@ -57,7 +57,7 @@ func BenchmarkFirstLayer(b *testing.B) {
 	const k, n = 440, 256
 	eachSetB(b, func(b *testing.B, s *Set) {
 		panels, rows := s.NewPanels(k, n), s.block
-		panels.Pack(random(k*n, 1, 1), n, 1, 0, panels.Count())
+		panels.Pack(random(k*n, 1, 1), n, 0, panels.Count())
 		p := Product{M: rows, RowA: k, ColumnA: 1, B: panels, C: NewFloats(rows * n), RowC: n, Bias: random(n, 1, 2)}
 		perRow := func(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
@@ -98,13 +98,13 @@ func BenchmarkPack(b *testing.B) {
 		w, panels := random(k*n, 1, 1), s.NewPanels(k, n)
 		for _, turned := range []bool{false, true} {
 			b.Run(fmt.Sprintf("turned=%v", turned), func(b *testing.B) {
-				row, column := n, 1
+				pack := panels.Pack
 				if turned {
-					row, column = 1, n
+					pack = panels.PackTransposed
 				}
 				b.SetBytes(4 * k * n)
 				for b.Loop() {
-					panels.Pack(w, row, column, 0, panels.Count())
+					pack(w, n, 0, panels.Count())
 				}
 			})
 		}
@@ -112,7 +112,7 @@ func BenchmarkPack(b *testing.B) {
 			left := NewFloats(s.PackedRows(n, k))
 			b.SetBytes(4 * k * n)
 			for b.Loop() {
-				s.PackRows(left, w, n, n, k)
+				s.PackRows(left, n, k, w, n, 0, k)
 			}
 		})
 	})

@@ -131,7 +131,11 @@ func (w *workspace) pack(s *Set, f factor, k, n int, alpha float32) *Panels {
 	if n%s.columns != 0 {
 		clear(w.panels.panel(w.panels.Count() - 1))
 	}
-	w.panels.Pack(f.data, f.row, f.column, 0, w.panels.Count())
+	if f.column == 1 {
+		w.panels.Pack(f.data, f.row, 0, w.panels.Count())
+	} else {
+		w.panels.PackTransposed(f.data, f.column, 0, w.panels.Count())
+	}
 	scale(w.panels.data, alpha)
 	return w.panels
 }
@@ -148,7 +152,7 @@ func (w *workspace) left(s *Set, p *Product, f factor, k int) {
 		w.rows = NewFloats(n)
 	}
 	p.A, p.Packed = w.rows[:n], true
-	s.PackRows(p.A, f.data, f.column, p.M, k)
+	s.PackRows(p.A, p.M, k, f.data, f.column, 0, k)
 }
 
 var _ blas.Float32 = BLAS{}

@@ -59,3 +59,22 @@ func (c *AdamW) update(w, m, v, gradient []float32) {
 		w[i] -= w[i]*c.Decay + c.Rate*mi/(c.Root*float32(math.Sqrt(float64(vi)))+c.Epsilon)
 	}
 }
+
+// SumSquares returns the sum of squares of a vector, in 16 partial sums that
+// are added up in pairs.
+func (s *Set) SumSquares(v []float32) float64 {
+	var sums [16]float64
+	n := s.whole(len(v)) &^ 15
+	if n > 0 {
+		squares(&sums, &v[0], n)
+	}
+	for i, f := range v[n:] {
+		sums[i%16] += float64(f) * float64(f)
+	}
+	for half := 8; half > 0; half /= 2 {
+		for i := range half {
+			sums[i] += sums[i+half]
+		}
+	}
+	return sums[0]
+}

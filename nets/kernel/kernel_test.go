@@ -116,7 +116,7 @@ func multiplyOnce(t *testing.T, s *Set, d dims, store, start string, relu bool) 
 	copy(c, before)
 
 	panels := s.NewPanels(d.k, d.n)
-	panels.Pack(copied(t, b), d.n, 1, 0, panels.Count())
+	panels.Pack(copied(t, b), d.n, 0, panels.Count())
 	p := Product{M: d.m, B: panels, C: c, RowC: ldc, ReLU: relu}
 	storeA(t, s, &p, a, d, store)
 	first := func(i, j int) float32 { return 0 }
@@ -175,7 +175,9 @@ func storeA(t *testing.T, s *Set, p *Product, a []float32, d dims, store string)
 	for i := range p.A {
 		p.A[i] = nan // what rounds up to a tile is never read
 	}
-	s.PackRows(p.A, turned, d.m, d.m, d.k)
+	half := d.k / 2
+	s.PackRows(p.A, d.m, d.k, turned[half*d.m:], d.m, half, d.k-half)
+	s.PackRows(p.A, d.m, d.k, turned, d.m, 0, half)
 }
 
 // TestSameBits compares the sets in assembly with each other, and each with
@@ -189,7 +191,7 @@ func TestSameBits(t *testing.T) {
 	a, b, bias := random(d.m*d.k, 1, 1), random(d.k*d.n, 1, 2), random(d.n, 1, 3)
 	run := func(s *Set, lo, hi int) []float32 {
 		panels := s.NewPanels(d.k, d.n)
-		panels.Pack(b, d.n, 1, 0, panels.Count())
+		panels.Pack(b, d.n, 0, panels.Count())
 		c := make([]float32, d.m*d.n)
 		s.Multiply(&Product{M: hi - lo, A: a[lo*d.k:], RowA: d.k, ColumnA: 1, B: panels, C: c[lo*d.n:], RowC: d.n, Bias: bias, ReLU: true}, 0, panels.Count())
 		return c[lo*d.n : hi*d.n]
@@ -213,7 +215,8 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// TestPack packs a matrix and its transpose, which must be the same.
+// TestPack packs a matrix, its transpose, and the matrix in two parts, which
+// must be the same.
 func TestPack(t *testing.T) {
 	eachSet(t, func(t *testing.T, s *Set) {
 		for _, d := range sizes(s) {
@@ -224,10 +227,14 @@ func TestPack(t *testing.T) {
 					turned[j*d.k+k] = b[k*d.n+j]
 				}
 			}
-			p, q := s.NewPanels(d.k, d.n), s.NewPanels(d.k, d.n)
-			p.Pack(copied(t, b), d.n, 1, 0, p.Count())
-			q.Pack(copied(t, turned), 1, d.k, 0, q.Count())
+			p, q, parts := s.NewPanels(d.k, d.n), s.NewPanels(d.k, d.n), s.NewPanels(d.k, d.n)
+			p.Pack(copied(t, b), d.n, 0, p.Count())
+			q.PackTransposed(copied(t, turned), d.k, 0, q.Count())
+			half := d.k / 2
+			parts.PackRows(copied(t, b[half*d.n:]), d.n, half, d.k-half)
+			parts.PackRows(copied(t, b[:half*d.n]), d.n, 0, half)
 			sameBits(t, fmt.Sprint(d), p.data, q.data)
+			sameBits(t, fmt.Sprint(d), parts.data, p.data)
 			for i, v := range p.data {
 				j, k := i/(d.k*s.columns)*s.columns+i%s.columns, i/s.columns%d.k
 				if j < d.n && v != b[k*d.n+j] || j >= d.n && v != 0 {
@@ -255,7 +262,7 @@ func gatherOnce(t *testing.T, s *Set, d dims, share float32, start string, relu 
 	t.Helper()
 	a, b := random(d.m*d.k, share, 1), random(d.k*d.n, 1, 2)
 	panels := s.NewPanels(d.k, d.n)
-	panels.Pack(b, d.n, 1, 0, panels.Count())
+	panels.Pack(b, d.n, 0, panels.Count())
 	ldc := d.n + 3
 	p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: random((d.m-1)*ldc+d.n, 1, 4), RowC: ldc, ReLU: relu, Add: start == "add"}
 	if start == "bias" {
@@ -372,7 +379,7 @@ func TestNonZero(t *testing.T) {
 func TestReLU(t *testing.T) {
 	eachSet(t, func(t *testing.T, s *Set) {
 		panels, n := s.NewPanels(1, len(special)), len(special)
-		panels.Pack(special, n, 1, 0, panels.Count())
+		panels.Pack(special, n, 0, panels.Count())
 		c := make([]float32, n)
 		s.Multiply(&Product{M: 1, A: []float32{1}, B: panels, C: c, RowC: n, ReLU: true}, 0, panels.Count())
 		for i, f := range special {
@@ -434,6 +441,24 @@ func TestUpdate(t *testing.T) {
 						t.Errorf("element %d of %d, vector %d: %v, want %v", j, n, k, got, want)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestSumSquares compares with a plain sum, and the sets with each other, bit
+// for bit.
+func TestSumSquares(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 15, 16, 17, 33, 1000} {
+		v := random(n, 1, 1)
+		want := 0.0
+		for _, f := range v {
+			want += float64(f) * float64(f)
+		}
+		first := inGo.SumSquares(v)
+		for _, s := range Sets() {
+			if got := s.SumSquares(copied(t, v)); math.Abs(got-want) > 1e-12*want || got != first {
+				t.Errorf("%s, %d elements: %v, want %v", s.name, n, got, want)
 			}
 		}
 	}
@@ -519,7 +544,7 @@ func TestNothingAllocates(t *testing.T) {
 		a, b, c, bias := random(d.m*d.k, 0.1, 1), random(d.k*d.n, 1, 2), make([]float32, d.m*d.n), random(d.n, 1, 3)
 		panels, lists := s.NewPanels(d.k, d.n), s.NewLists(d.m, d.m*d.k)
 		if n := testing.AllocsPerRun(20, func() {
-			panels.Pack(b, d.n, 1, 0, panels.Count())
+			panels.Pack(b, d.n, 0, panels.Count())
 			p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: c, RowC: d.n, Bias: bias}
 			s.Multiply(&p, 0, panels.Count())
 			lists.Reset(d.k)

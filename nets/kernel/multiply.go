@@ -142,21 +142,28 @@ func (p *Product) start(t *tile, first, from int) {
 // PackedRows returns the length of the packed form of m rows of depth k.
 func (s *Set) PackedRows(m, k int) int { return (m + s.rows - 1) / s.rows * s.rows * k }
 
-// PackRows packs the transpose of a matrix as the left factor of a product:
-// dst holds A [m,k] where A's element (i,l) is src[l*row+i]. It is for A whose
-// rows lie across memory, as in the gradient of weights.
-func (s *Set) PackRows(dst, src []float32, row, m, k int) {
-	if len(dst) < s.PackedRows(m, k) || len(src) < (k-1)*row+m {
+// PackRows packs the transpose of a matrix as a part of the left factor of a
+// product: of A [m,depth] it sets the columns [from,from+k) to the rows of src,
+// A's element (i,from+l) being src[l*row+i]. It is for A whose rows lie across
+// memory, as in the gradient of weights. dst holds all of A.
+func (s *Set) PackRows(dst []float32, m, depth int, src []float32, row, from, k int) {
+	if from < 0 || from+k > depth {
+		panic(badShape)
+	}
+	if k == 0 {
+		return
+	}
+	if len(dst) < s.PackedRows(m, depth) || len(src) < (k-1)*row+m {
 		panic(badLength)
 	}
-	whole := m / s.rows
-	for i := range whole {
-		s.copyRows(dst[i*s.rows*k:], src[i*s.rows:], row, s.rows, k)
-	}
-	if rest := m - whole*s.rows; rest > 0 {
-		dst, src = dst[whole*s.rows*k:], src[whole*s.rows:]
+	for i := 0; i < m; i += s.rows {
+		tile := dst[i*depth+from*s.rows:]
+		if i+s.rows <= m {
+			s.copyRows(tile, src[i:], row, s.rows, k)
+			continue
+		}
 		for l := range k {
-			copy(dst[l*s.rows:l*s.rows+rest], src[l*row:l*row+rest])
+			copy(tile[l*s.rows:], src[l*row+i:l*row+m])
 		}
 	}
 }

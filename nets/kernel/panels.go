@@ -35,20 +35,47 @@ func (p *Panels) Resize(k int) {
 }
 
 // Pack sets the panels [lo,hi) to their columns of the matrix whose element
-// (i,j) is b[i*row+j*column].
-func (p *Panels) Pack(b []float32, row, column, lo, hi int) {
-	if len(b) < (p.k-1)*row+(p.n-1)*column+1 {
+// (i,j) is b[i*row+j].
+func (p *Panels) Pack(b []float32, row, lo, hi int) { p.pack(b, row, 0, p.k, lo, hi) }
+
+// PackTransposed does so for the matrix whose element (i,j) is b[i+j*column].
+func (p *Panels) PackTransposed(b []float32, column, lo, hi int) {
+	if len(b) < (p.n-1)*column+p.k {
 		panic(badLength)
 	}
+	few := min(fewColumns, p.set.columns)
+	for j := lo * p.set.columns; j < min(hi*p.set.columns, p.n); j += few {
+		p.packColumns(b, column, j, min(few, p.n-j))
+	}
+}
+
+// PackRows sets the rows [from,from+k) to those of the matrix whose element
+// (i,j) is b[i*row+j].
+func (p *Panels) PackRows(b []float32, row, from, k int) {
+	if from < 0 || from+k > p.k {
+		panic(badShape)
+	}
+	p.pack(b, row, from, k, 0, p.Count())
+}
+
+// pack sets k rows of the panels [lo,hi).
+func (p *Panels) pack(b []float32, row, from, k, lo, hi int) {
+	if k == 0 {
+		return
+	}
+	if len(b) < (k-1)*row+p.n {
+		panic(badLength)
+	}
+	columns := p.set.columns
 	for j := lo; j < hi; j++ {
-		dst := p.panel(j)
-		first := j * p.set.columns
-		width := min(p.set.columns, p.n-first)
-		src := b[first*column:]
-		if column == 1 {
-			p.packRows(dst, src, row, width)
-		} else {
-			packColumns(dst, src, row, column, width, p.set.columns, p.k)
+		dst, src := p.panel(j)[from*columns:], b[j*columns:]
+		width := min(columns, p.n-j*columns)
+		if width == columns {
+			p.set.copyRows(dst, src, row, width, k)
+			continue
+		}
+		for i := range k {
+			copy(dst[i*columns:i*columns+width], src[i*row:])
 		}
 	}
 }
@@ -59,18 +86,6 @@ func (p *Panels) panel(j int) []float32 {
 	return p.data[j*size : (j+1)*size]
 }
 
-// packRows copies the first width elements of each row.
-func (p *Panels) packRows(dst, src []float32, row, width int) {
-	columns := p.set.columns
-	if width == columns {
-		p.set.copyRows(dst, src, row, width, p.k)
-		return
-	}
-	for i := range p.k {
-		copy(dst[i*columns:i*columns+width], src[i*row:i*row+width])
-	}
-}
-
 // copyRowsGo copies n elements from each of k rows.
 func copyRowsGo(dst, src []float32, row, n, k int) {
 	for i := range k {
@@ -78,24 +93,22 @@ func copyRowsGo(dst, src []float32, row, n, k int) {
 	}
 }
 
-// packColumns copies a matrix whose columns are close together in memory
-// rather than its rows. It goes down a few columns at a time, so that the
-// lines of the cache that they lie in are used up.
-func packColumns(dst, src []float32, row, column, width, columns, k int) {
-	const few = 4
-	j := 0
-	for ; j+few <= width; j += few {
-		c0, c1 := src[j*column:], src[(j+1)*column:]
-		c2, c3 := src[(j+2)*column:], src[(j+3)*column:]
-		for i := range k {
-			d := dst[i*columns+j : i*columns+j+few : i*columns+j+few]
-			d[0], d[1], d[2], d[3] = c0[i*row], c1[i*row], c2[i*row], c3[i*row]
-		}
+// fewColumns is the columns of a panel that are packed together where they
+// lie across memory: the rows of a block that assembly transposes.
+const fewColumns = 8
+
+// packColumns sets n columns from j on, of one panel.
+func (p *Panels) packColumns(b []float32, column, j, n int) {
+	columns, done := p.set.columns, 0
+	dst := p.panel(j / columns)[j%columns:]
+	if whole := p.set.whole(p.k); n == fewColumns && whole > 0 {
+		transpose8(&dst[0], &b[j*column], 4*columns, 4*column, whole)
+		done = whole
 	}
-	for ; j < width; j++ {
-		c := src[j*column:]
-		for i := range k {
-			dst[i*columns+j] = c[i*row]
+	for l := range n {
+		c := b[(j+l)*column : (j+l)*column+p.k]
+		for i := done; i < p.k; i++ {
+			dst[i*columns+l] = c[i]
 		}
 	}
 }

@@ -315,6 +315,16 @@ func gate(d *float32, activation *float32, n int)
 //go:noescape
 func adamW(c *float32, w *float32, m *float32, v *float32, gradient *float32, n int)
 
+// squares adds the squares of n elements, a positive multiple of 16, to 16 sums.
+//
+//go:noescape
+func squares(sums *[16]float64, v *float32, n int)
+
+// transpose8 sets k rows of 8 elements, k a positive multiple of 8, to the columns of 8 rows. Distances are in bytes.
+//
+//go:noescape
+func transpose8(dst *float32, src *float32, rowDst int, rowSrc int, k int)
+
 // quantise sets n bytes, a multiple of 8, and returns 0 if all elements of v are finite.
 //
 //go:noescape

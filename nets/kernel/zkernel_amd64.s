@@ -13828,6 +13828,109 @@ loop:
 	VZEROUPPER
 	RET
 
+// func squares(sums *[16]float64, v *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·squares(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), AX
+	MOVQ    v+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+
+loop:
+	VCVTPS2PD   (CX), Y4
+	VFMADD231PD Y4, Y4, Y0
+	VCVTPS2PD   16(CX), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VCVTPS2PD   32(CX), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VCVTPS2PD   48(CX), Y4
+	VFMADD231PD Y4, Y4, Y3
+	ADDQ        $0x40, CX
+	SUBQ        $0x10, DX
+	JNE         loop
+	VMOVUPD     Y0, (AX)
+	VMOVUPD     Y1, 32(AX)
+	VMOVUPD     Y2, 64(AX)
+	VMOVUPD     Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func transpose8(dst *float32, src *float32, rowDst int, rowSrc int, k int)
+// Requires: AVX
+TEXT ·transpose8(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rowDst+16(FP), DX
+	MOVQ rowSrc+24(FP), BX
+	MOVQ k+32(FP), SI
+
+loop:
+	MOVQ       CX, DI
+	VMOVUPS    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y4
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y5
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y7
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y9
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y11
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y12
+	VUNPCKLPS  Y2, Y0, Y1
+	VUNPCKHPS  Y2, Y0, Y3
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y6
+	VUNPCKLPS  Y9, Y7, Y8
+	VUNPCKHPS  Y9, Y7, Y10
+	VUNPCKLPS  Y12, Y11, Y9
+	VUNPCKHPS  Y12, Y11, Y12
+	VSHUFPS    $0x44, Y2, Y1, Y0
+	VSHUFPS    $0xee, Y2, Y1, Y2
+	VSHUFPS    $0x44, Y6, Y3, Y4
+	VSHUFPS    $0xee, Y6, Y3, Y5
+	VSHUFPS    $0x44, Y9, Y8, Y7
+	VSHUFPS    $0xee, Y9, Y8, Y9
+	VSHUFPS    $0x44, Y12, Y10, Y11
+	VSHUFPS    $0xee, Y12, Y10, Y12
+	VPERM2F128 $0x20, Y7, Y0, Y1
+	VPERM2F128 $0x31, Y7, Y0, Y8
+	VPERM2F128 $0x20, Y9, Y2, Y3
+	VPERM2F128 $0x31, Y9, Y2, Y10
+	VPERM2F128 $0x20, Y11, Y4, Y2
+	VPERM2F128 $0x31, Y11, Y4, Y9
+	VPERM2F128 $0x20, Y12, Y5, Y6
+	VPERM2F128 $0x31, Y12, Y5, Y12
+	MOVQ       AX, DI
+	VMOVUPS    Y1, (DI)
+	ADDQ       DX, DI
+	VMOVUPS    Y3, (DI)
+	ADDQ       DX, DI
+	VMOVUPS    Y2, (DI)
+	ADDQ       DX, DI
+	VMOVUPS    Y6, (DI)
+	ADDQ       DX, DI
+	VMOVUPS    Y8, (DI)
+	ADDQ       DX, DI
+	VMOVUPS    Y10, (DI)
+	ADDQ       DX, DI
+	VMOVUPS    Y9, (DI)
+	ADDQ       DX, DI
+	VMOVUPS    Y12, (DI)
+	ADDQ       $0x20, CX
+	LEAQ       (AX)(DX*8), AX
+	SUBQ       $0x08, SI
+	JNE        loop
+	VZEROUPPER
+	RET
+
 // func quantise(dst *uint8, v *float32, scale *float32, offset *float32, n int) uint64
 // Requires: AVX, AVX2
 TEXT ·quantise(SB), NOSPLIT, $0-48

@@ -118,3 +118,78 @@ func adamW() {
 	VZEROUPPER()
 	RET()
 }
+
+// squares emits sums of squares: of the elements i with the same i mod 16. The
+// square of a float32 is exact in float64, so fusing changes nothing.
+func squares() {
+	TEXT("squares", NOSPLIT, "func(sums *[16]float64, v *float32, n int)")
+	Pragma("noescape")
+	Doc("squares adds the squares of n elements, a positive multiple of 16, to 16 sums.")
+	sums, v, n := Load(Param("sums"), GP64()), Load(Param("v"), GP64()), Load(Param("n"), GP64())
+	var acc [4]reg.VecVirtual
+	for i := range acc {
+		acc[i] = YMM()
+		VMOVUPD(Mem{Base: sums, Disp: 32 * i}, acc[i])
+	}
+	Label("loop")
+	for i := range acc {
+		x := YMM()
+		VCVTPS2PD(Mem{Base: v, Disp: 16 * i}, x)
+		VFMADD231PD(x, x, acc[i])
+	}
+	ADDQ(Imm(64), v)
+	SUBQ(Imm(16), n)
+	JNE(LabelRef("loop"))
+	for i := range acc {
+		VMOVUPD(acc[i], Mem{Base: sums, Disp: 32 * i})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// transpose emits the transposition of blocks of 8×8: eight rows of src, of k
+// elements, become k rows of eight elements of dst.
+func transpose() {
+	TEXT("transpose8", NOSPLIT, "func(dst, src *float32, rowDst, rowSrc, k int)")
+	Pragma("noescape")
+	Doc("transpose8 sets k rows of 8 elements, k a positive multiple of 8, to the columns of 8 rows. Distances are in bytes.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	rowDst, rowSrc, k := Load(Param("rowDst"), GP64()), Load(Param("rowSrc"), GP64()), Load(Param("k"), GP64())
+	walk := func(from, step reg.Register, visit func(i int, m Mem)) {
+		p := GP64()
+		MOVQ(from, p)
+		for i := range 8 {
+			visit(i, Mem{Base: p})
+			if i < 7 {
+				ADDQ(step, p)
+			}
+		}
+	}
+	Label("loop")
+	var a, b [8]reg.VecVirtual
+	for i := range a {
+		a[i], b[i] = YMM(), YMM()
+	}
+	walk(src, rowSrc, func(i int, m Mem) { VMOVUPS(m, a[i]) })
+	for i := 0; i < 8; i += 2 { // pairs of rows, pairs of elements
+		VUNPCKLPS(a[i+1], a[i], b[i])
+		VUNPCKHPS(a[i+1], a[i], b[i+1])
+	}
+	for i := 0; i < 8; i += 4 { // four rows
+		VSHUFPS(Imm(0x44), b[i+2], b[i], a[i])
+		VSHUFPS(Imm(0xee), b[i+2], b[i], a[i+1])
+		VSHUFPS(Imm(0x44), b[i+3], b[i+1], a[i+2])
+		VSHUFPS(Imm(0xee), b[i+3], b[i+1], a[i+3])
+	}
+	for i := range 4 { // all eight
+		VPERM2F128(Imm(0x20), a[i+4], a[i], b[i])
+		VPERM2F128(Imm(0x31), a[i+4], a[i], b[i+4])
+	}
+	walk(dst, rowDst, func(i int, m Mem) { VMOVUPS(b[i], m) })
+	ADDQ(Imm(32), src)
+	LEAQ(Mem{Base: dst, Index: rowDst, Scale: 8}, dst)
+	SUBQ(Imm(8), k)
+	JNE(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}

@@ -16,6 +16,8 @@ func main() {
 	nonZero()
 	gate()
 	adamW()
+	squares()
+	transpose()
 	quantise()
 	Generate()
 }
