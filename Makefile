@@ -1,6 +1,6 @@
 # Every target is a plain go command; make only remembers them.
 
-.PHONY: build train test check race invariants generate bench clean
+.PHONY: build train test check race invariants generate bench performance clean
 
 build: ## the command, ./vtrain
 	CGO_ENABLED=0 go build -o vtrain ./cmd/vtrain
@@ -31,6 +31,12 @@ generate: ## what is made from the code: tables of docs/lost-cities.md
 
 bench: ## speed of rules, encodings and networks
 	go test -run '^$$' -bench . ./rules/... ./encode/... ./nets/...
+
+performance: ## docs/performance.md: networks on this machine, and others' if OpenBLAS is here
+	go run ./cmd/vtrain bench forward --cpu-time --markdown docs/performance.md --plot docs/forward.png
+	go run ./cmd/vtrain bench forward --cpu-time --markdown docs/performance.md --input binary
+	go run ./cmd/vtrain bench train --cpu-time --markdown docs/performance.md
+	-go run ./bench/peers -markdown docs/performance.md
 
 clean:
 	rm -f vtrain

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,21 +16,25 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A Curve is one line of a training plot.
+// A Curve is one line of a plot.
 type Curve struct {
 	Label  string
 	X, Y   []float64
 	Error  []float64 // standard error of Y, nil for none
 	Color  int       // index of a color; curves that belong together share one
 	Dashed bool
+	Plain  bool // without marks: computed, not measured
 }
 
 // A Panel is one of the diagrams of a figure, above each other with a common
-// x axis.
+// x axis unless they name their own.
 type Panel struct {
-	Title, Y   string
+	Title      string
+	X, Y       string // what the axes show
+	Log        bool   // both axes are logarithmic
 	Curves     []Curve
 	YMin, YMax float64 // range of y, both 0 to fit the data
 	Line       float64 // height of a thin reference line, NaN for none
@@ -41,23 +46,36 @@ var palette = []color.Color{
 	color.RGBA{204, 121, 167, 255}, color.RGBA{230, 159, 0, 255}, color.RGBA{86, 180, 233, 255}, color.RGBA{0, 0, 0, 255},
 }
 
-// Draw writes a figure of panels to a PNG file, which appears whole or not at
-// all. One legend, of the first panel, stands beside them.
+// CanDraw returns an error unless figures can be written in the format of a
+// file's extension.
+func CanDraw(path string) error {
+	switch filepath.Ext(path) {
+	case ".png", ".svg":
+		return nil
+	}
+	return fmt.Errorf("plot %s: expected the extension .png or .svg", path)
+}
+
+// Draw writes a figure of panels to a PNG or SVG file, which appears whole or
+// not at all. One legend, of the labels of all panels, stands beside them.
 func Draw(path, xLabel string, panels []Panel) error {
+	if err := CanDraw(path); err != nil {
+		return err
+	}
 	const width, height, legendWidth = 23 * vg.Centimeter, 8 * vg.Centimeter, 6.4 * vg.Centimeter
-	img := vgimg.NewWith(vgimg.UseWH(width, height*vg.Length(len(panels))), vgimg.UseDPI(110))
-	canvas := draw.New(img)
+	image := newImage(path, width, height*vg.Length(len(panels)))
+	canvas := draw.New(image)
+	canvas.SetColor(color.White)
+	canvas.Fill(canvas.Rectangle.Path())
 	tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadTop: 8, PadBottom: 6, PadLeft: 6, PadRight: 10, PadY: 10}
 	plots := make([][]*plot.Plot, len(panels))
-	legend := plot.NewLegend()
-	legend.Top, legend.Left = true, true
+	legend := legend{Legend: plot.NewLegend(), has: map[string]bool{}}
+	legend.Top, legend.Left, legend.Padding = true, true, 3
+	panels[len(panels)-1].X = cmp.Or(panels[len(panels)-1].X, xLabel)
 	for i, panel := range panels {
-		p, err := panel.plot(&legend, i == 0)
+		p, err := panel.plot(&legend)
 		if err != nil {
 			return fmt.Errorf("plot %s: %w", path, err)
-		}
-		if i == len(panels)-1 {
-			p.X.Label.Text = xLabel
 		}
 		plots[i] = []*plot.Plot{p}
 	}
@@ -65,17 +83,44 @@ func Draw(path, xLabel string, panels []Panel) error {
 		plots[i][0].Draw(row[0])
 	}
 	legend.Draw(draw.Crop(canvas, width-legendWidth, 0, 0, -30))
-	return writeFile(path, vgimg.PngCanvas{Canvas: img})
+	if err := writeFile(path, image); err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	return nil
 }
 
-func (panel Panel) plot(legend *plot.Legend, listed bool) (*plot.Plot, error) {
+// image is a canvas that can be written to a file.
+type image interface {
+	vg.CanvasSizer
+	io.WriterTo
+}
+
+func newImage(path string, width, height vg.Length) image {
+	if filepath.Ext(path) == ".svg" {
+		return vgsvg.New(width, height)
+	}
+	return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(110))}
+}
+
+// legend has each label once.
+type legend struct {
+	plot.Legend
+	has map[string]bool
+}
+
+func (l *legend) add(label string, thumbnails []plot.Thumbnailer) {
+	if !l.has[label] {
+		l.has[label] = true
+		l.Add(label, thumbnails...)
+	}
+}
+
+func (panel Panel) plot(legend *legend) (*plot.Plot, error) {
 	p := plot.New()
-	p.Title.Text, p.Y.Label.Text = panel.Title, panel.Y
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = panel.Title, panel.X, panel.Y
 	p.Title.Padding = 6
-	p.X.Min = 0
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
 	p.Add(plotter.NewGrid())
-	if !math.IsNaN(panel.Line) {
+	if !panel.Log && !math.IsNaN(panel.Line) {
 		line := plotter.NewFunction(func(float64) float64 { return panel.Line })
 		line.Color = color.Gray{120}
 		p.Add(line)
@@ -85,14 +130,50 @@ func (panel Panel) plot(legend *plot.Legend, listed bool) (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		if listed {
-			legend.Add(c.Label, thumbnails...)
-		}
+		legend.add(c.Label, thumbnails)
 	}
+	panel.scale(p)
+	return p, nil
+}
+
+// scale sets the axes, which the curves have stretched to their points.
+func (panel Panel) scale(p *plot.Plot) {
 	if panel.YMin != panel.YMax {
 		p.Y.Min, p.Y.Max = panel.YMin, panel.YMax
 	}
-	return p, nil
+	if !panel.Log {
+		p.X.Min = min(p.X.Min, 0)
+		p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(roundTicks), plot.TickerFunc(roundTicks)
+		return
+	}
+	const air = 1.15 // also where all values are one
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Scale, axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
+		axis.Min, axis.Max = axis.Min/air, axis.Max*air
+	}
+}
+
+// logTicks labels the powers of ten of an axis, and 2 and 5 times them where
+// those alone would be too few.
+func logTicks(lo, hi float64) []plot.Tick {
+	const few = 2.5 // decades
+	between := math.Log10(hi/lo) < few
+	var ticks []plot.Tick
+	for power := math.Floor(math.Log10(lo)); power <= math.Log10(hi); power++ {
+		for k := 1; k < 10; k++ {
+			// The parser knows what 3e-1 is closest to, a product doesn't.
+			v, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", k, int(power)), 64)
+			if v < lo || v > hi {
+				continue
+			}
+			tick := plot.Tick{Value: v}
+			if k == 1 || between && (k == 2 || k == 5) {
+				tick.Label = strconv.FormatFloat(v, 'f', -1, 64)
+			}
+			ticks = append(ticks, tick)
+		}
+	}
+	return ticks
 }
 
 // roundTicks marks an axis at some four to ten multiples of 1, 2 or 5 times a power of
@@ -130,6 +211,10 @@ func (c Curve) add(p *plot.Plot) ([]plot.Thumbnailer, error) {
 	if c.Dashed {
 		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 	}
+	if c.Plain {
+		p.Add(line)
+		return []plot.Thumbnailer{line}, nil
+	}
 	marks.Color, marks.Radius, marks.Shape = line.Color, vg.Points(2), draw.CircleGlyph{}
 	p.Add(line, marks)
 	return []plot.Thumbnailer{line, marks}, c.addErrors(p, points, line.Color)
@@ -155,20 +240,20 @@ func (c Curve) addErrors(p *plot.Plot, points plotter.XYs, color color.Color) er
 	return nil
 }
 
-// writeFile writes an image aside, syncs it and moves it into place.
-func writeFile(path string, canvas vgimg.PngCanvas) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-plot-*")
+// writeFile writes a file aside, syncs it and moves it into place.
+func writeFile(path string, content io.WriterTo) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
-		return fmt.Errorf("plot %s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) // fails once the file has been moved
-	_, err = canvas.WriteTo(f)
+	_, err = content.WriteTo(f)
 	err = cmp.Or(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("plot %s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type cli struct {
 	Train  trainCmd  `cmd:"" help:"Train an agent; without a configuration, the default one."`
 	Eval   evalCmd   `cmd:"" help:"Play an agent against another on duplicate deals."`
 	Verify verifyCmd `cmd:"" help:"Replay recorded games, encodings and bot moves through scalar and lockstep code."`
+	Bench  benchCmd  `cmd:"" help:"Measure how fast this machine does the work."`
 	Config configCmd `cmd:"" help:"Print the resolved configuration."`
 	Info   infoCmd   `cmd:"" help:"Print what this machine offers and which kernels would run."`
 }

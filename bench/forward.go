@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"vtrain/nets"
+	"vtrain/nets/cpu"
+)
+
+// A ForwardReport is how fast networks are evaluated.
+type ForwardReport struct {
+	Machine Machine      `json:"machine"`
+	Engines []string     `json:"engines"` // as they describe themselves
+	Rows    []ForwardRow `json:"rows"`
+	Roofs   []Roof       `json:"roofs,omitempty"`
+}
+
+// A ForwardRow is one configuration.
+type ForwardRow struct {
+	Backend         string     `json:"backend"`
+	Layers          string     `json:"layers"`
+	Cores           int        `json:"cores"`
+	Batch           int        `json:"batch"`
+	Input           Input      `json:"input"`
+	Clock           Clock      `json:"clock"`
+	MicrosPerState  float64    `json:"us_per_state"` // median of repetitions
+	MicrosQuartiles [2]float64 `json:"us_quartiles"`
+	GFLOPS          float64    `json:"gflops"` // of the products 2·in·out, whatever zeros save
+	StatesPerSecond float64    `json:"states_per_s"`
+	Intensity       float64    `json:"flop_per_byte"`
+	Repetitions     int        `json:"repetitions"`
+	Noisy           bool       `json:"noisy"` // quartiles more than a tenth apart
+}
+
+// backend is the one there is.
+const backend = "cpu"
+
+// Forward times forwards.
+func Forward(g Grid, o MeasureOptions) (*ForwardReport, error) {
+	report := &ForwardReport{Machine: ThisMachine()}
+	f, err := NewForwards(g)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	samples, err := Measure(f.Timers, o)
+	if err != nil {
+		return nil, err
+	}
+	report.Engines = f.Describe()
+	g.each(func(i int, shape nets.MLP, cores, batch int) {
+		report.Rows = append(report.Rows, g.forwardRow(shape, cores, batch, samples[i]))
+	})
+	report.Machine.Finish()
+	return report, nil
+}
+
+// Forwards are the engines of a grid.
+type Forwards struct {
+	Timers  []Timer // of each configuration: by layers, cores, batch
+	engines []nets.Engine
+}
+
+// NewForwards makes engines on which every batch of the grid is one request.
+// The rows are the same each time, and stay in the cache if they fit.
+func NewForwards(g Grid) (*Forwards, error) {
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
+	f := &Forwards{}
+	for _, shape := range g.Layers {
+		x, y := g.inputs(shape.In()), make([]float32, slices.Max(g.Batches)*shape.Out())
+		for _, cores := range g.Cores {
+			e, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: g.buckets(), Workers: cores})
+			if err != nil {
+				f.Close()
+				return nil, err
+			}
+			f.engines = append(f.engines, e)
+			e.Load(fresh(shape))
+			e.Seal()
+			for _, rows := range g.Batches {
+				f.Timers = append(f.Timers, g.Clock(cores).Timed(func() error {
+					e.Forward(y, x, rows)
+					return nil
+				}))
+			}
+		}
+	}
+	runtime.GC() // not while something is timed
+	return f, nil
+}
+
+// fresh returns the parameters of an untrained network.
+func fresh(shape nets.MLP) nets.Params {
+	p := shape.NewParams()
+	shape.Init(p, 1)
+	return p
+}
+
+// Describe returns what each engine says of itself.
+func (f *Forwards) Describe() []string {
+	var all []string
+	for _, e := range f.engines {
+		all = append(all, e.Describe())
+	}
+	return all
+}
+
+// Close frees the engines.
+func (f *Forwards) Close() {
+	for _, e := range f.engines {
+		e.Close()
+	}
+}
+
+func (g Grid) forwardRow(shape nets.MLP, cores, batch int, s Sample) ForwardRow {
+	lower, median, upper := scaled(s, 1e6/float64(batch))
+	return ForwardRow{
+		Backend: backend, Layers: shape.String(), Cores: cores, Batch: batch, Input: g.Input, Clock: g.Clock(cores),
+		MicrosPerState: median, MicrosQuartiles: [2]float64{lower, upper},
+		GFLOPS: round(rate(Flops(shape), median/1e6)), StatesPerSecond: round(1e6 / median),
+		Intensity: round(intensity(shape, batch)), Repetitions: len(s), Noisy: s.Noisy(),
+	}
+}
+
+// Table returns the rows for people.
+func (r *ForwardReport) Table() Table {
+	t := Table{Header: []string{"layers", "cores", "batch", "µs/state", "quartiles", "GFLOP/s", "states/s", ""}}
+	for _, row := range r.Rows {
+		t.Rows = append(t.Rows, []string{
+			row.Layers, strconv.Itoa(row.Cores), strconv.Itoa(row.Batch), Significant(row.MicrosPerState, 3), span(row.MicrosQuartiles),
+			Significant(row.GFLOPS, 3), Significant(row.StatesPerSecond, 3), noise(row.Noisy),
+		})
+	}
+	return t
+}
+
+// span writes the quartiles.
+func span(q [2]float64) string { return Significant(q[0], 3) + "-" + Significant(q[1], 3) }
+
+func noise(noisy bool) string {
+	if noisy {
+		return "noisy"
+	}
+	return ""
+}
+
+// ErrNothingToDraw is returned where a curve would have one point.
+var ErrNothingToDraw = errors.New("nothing to draw: a curve needs two batches")
+
+// Markdown returns the rows and the machine for a page.
+func (r *ForwardReport) Markdown() string { return r.Table().Markdown() + Notes(r.Machine) }

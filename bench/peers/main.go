@@ -1,0 +1,195 @@
+// Command peers compares the networks of this repository with what others
+// reach on the same machine at the same time: forwards with OpenBLAS's matrix
+// products, and training steps with gorgonia's.
+//
+// It needs a C compiler and OpenBLAS when it runs, not when it is built.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"vtrain/bench"
+	"vtrain/nets"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// section is the name of the results in a page.
+const section = "peers"
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+type options struct {
+	layers, batches, cores   string
+	coretype, json, markdown string
+	repetitions              int
+	seconds                  float64
+	strict, cpuTime          bool
+	grid                     bench.Grid
+	measure                  bench.MeasureOptions
+}
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// execute runs a command line and returns the exit code.
+func execute(args []string, stdout, stderr io.Writer) int {
+	err := run(args, stdout)
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintln(stderr, "peers:", err)
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, "peers:", err)
+	return exitFailure
+}
+
+func run(args []string, stdout io.Writer) error {
+	o, err := parse(args, stdout)
+	if err != nil {
+		return err
+	}
+	if o.markdown != "" {
+		if err := bench.CheckPage(o.markdown, section); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp("", "peers-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program, err := compile(dir)
+	if err != nil {
+		return err
+	}
+	r := &report{Machine: bench.ThisMachine()}
+	if err := r.compareForwards(o.grid, program, o.coretype, o.measure); err != nil {
+		return err
+	}
+	if err := r.compareSteps(o.grid, o.measure); err != nil {
+		return err
+	}
+	r.Machine.Finish()
+	if err := r.write(o, stdout); err != nil {
+		return err
+	}
+	if missed := r.missed(); o.strict && missed > 0 {
+		return fmt.Errorf("%d limits are missed", missed)
+	}
+	return nil
+}
+
+// parse reads the flags.
+func parse(args []string, stdout io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("peers", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // mistakes are one line, from execute
+	f.StringVar(&o.layers, "layers", "297-512-512-512-22", "shape of the network")
+	f.StringVar(&o.batches, "batch", "1,16,64,256,1024,4096,16384", "batch sizes")
+	f.StringVar(&o.cores, "cores", "", "numbers of cores (default 1,2 or those granted)")
+	f.StringVar(&o.coretype, "coretype", "", "kernels that OpenBLAS is told to use: Haswell, SkylakeX, Zen and others; empty for its choice")
+	f.StringVar(&o.json, "json", "", "write results as one JSON object to a file; - for standard output, instead of the tables")
+	f.StringVar(&o.markdown, "markdown", "", "update the results in a page such as docs/performance.md")
+	f.IntVar(&o.repetitions, "repetitions", 15, "repetitions of each configuration")
+	f.Float64Var(&o.seconds, "seconds", 2, "time for each configuration, after which five repetitions do")
+	f.BoolVar(&o.cpuTime, "cpu-time", true, "on one core, measure processor time: what others do there then doesn't count")
+	f.BoolVar(&o.strict, "strict", false, "exit with 1 if a limit is missed")
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		f.SetOutput(stdout)
+		fmt.Fprintln(stdout, "Compares forwards with OpenBLAS and training steps with gorgonia.")
+		f.PrintDefaults()
+		return o, err
+	} else if err != nil {
+		return o, usageError{err}
+	}
+	if err := o.resolve(f.Args()); err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
+}
+
+// resolve checks the flags' values.
+func (o *options) resolve(rest []string) error {
+	if len(rest) > 0 {
+		return fmt.Errorf("unexpected argument %q", rest[0])
+	}
+	if o.repetitions < 1 || !(o.seconds > 0) {
+		return fmt.Errorf("%d repetitions, %v seconds: expected more than 0", o.repetitions, o.seconds)
+	}
+	o.measure = bench.MeasureOptions{Repetitions: o.repetitions, Budget: time.Duration(o.seconds * float64(time.Second))}
+	shape, err := bench.ParseLayers(o.layers)
+	if err != nil {
+		return err
+	}
+	o.grid = bench.Grid{Layers: []nets.MLP{shape}, Input: bench.Dense, CPUTime: o.cpuTime}
+	if o.grid.Batches, err = numbers(o.batches); err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	if o.grid.Cores, err = numbers(cmp.Or(o.cores, usualCores())); err != nil {
+		return fmt.Errorf("cores: %w", err)
+	}
+	return o.grid.Validate()
+}
+
+// usualCores is what the limits are about, where two are granted.
+func usualCores() string {
+	if bench.ThisHost().Cores < 2 {
+		return "1"
+	}
+	return "1,2"
+}
+
+// numbers reads a list separated by commas.
+func numbers(list string) ([]int, error) {
+	var all []int
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number", text)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// write puts the report where the flags want it.
+func (r *report) write(o options, stdout io.Writer) error {
+	if o.markdown != "" {
+		if err := bench.UpdatePage(o.markdown, section, r.text()); err != nil {
+			return err
+		}
+	}
+	if o.json != "" {
+		if err := bench.WriteJSON(o.json, stdout, r); err != nil || o.json == "-" {
+			return err
+		}
+	}
+	if err := r.forwardTable().Write(stdout); err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout)
+	return r.checkTable().Write(stdout)
+}
+
+// text returns the report for a page.
+func (r *report) text() string {
+	return r.forwardTable().Markdown() + "\n" + r.checkTable().Markdown() + bench.Notes(r.Machine) +
+		"OpenBLAS: " + strings.Join(r.OpenBLAS, "; ") + ".\n"
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vtrain/bench"
+)
+
+//go:embed openblas/openblas.c
+var source []byte
+
+// compile makes the program that times OpenBLAS in a folder, and returns its
+// path. The error is a line.
+func compile(dir string) (string, error) {
+	cc, err := exec.LookPath(cmp.Or(os.Getenv("CC"), "gcc"))
+	if err != nil {
+		return "", fmt.Errorf("no C compiler to call OpenBLAS with: %w", err)
+	}
+	file, program := filepath.Join(dir, "openblas.c"), filepath.Join(dir, "openblas")
+	if err := os.WriteFile(file, source, 0o644); err != nil {
+		return "", err
+	}
+	if out, err := exec.Command(cc, "-O2", "-o", program, file, "-lopenblas").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("no OpenBLAS to compare with (Debian has it as libopenblas-dev): %s says %q", cc, complaint(out, err))
+	}
+	return program, nil
+}
+
+// complaint returns the line of a compiler's output that names what is wrong.
+func complaint(out []byte, err error) string {
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "error") || strings.Contains(line, "cannot find") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return err.Error()
+}
+
+// A blas is a process that times OpenBLAS on a number of cores.
+type blas struct {
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	out      *bufio.Reader
+	errors   bytes.Buffer
+	describe string
+}
+
+// start runs the program for the first network of a grid and all its batches.
+func start(program string, g bench.Grid, cores int, coretype string) (*blas, error) {
+	args := []string{string(g.Clock(cores)), strconv.Itoa(slices.Max(g.Batches))}
+	for _, width := range g.Layers[0] {
+		args = append(args, strconv.Itoa(width))
+	}
+	b := &blas{cmd: exec.Command(program, args...)}
+	// Idle threads spin for 2²² cycles: long enough from one layer to the next,
+	// and then not for long.
+	b.cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+strconv.Itoa(cores), "OPENBLAS_THREAD_TIMEOUT=22")
+	if coretype != "" {
+		b.cmd.Env = append(b.cmd.Env, "OPENBLAS_CORETYPE="+coretype)
+	}
+	b.cmd.Stderr = &b.errors
+	in, err := b.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	b.in, b.out = in, bufio.NewReader(out)
+	if err := b.cmd.Start(); err != nil {
+		return nil, err
+	}
+	return b, b.greet(cores)
+}
+
+// greet reads what the program says of itself: the threads must be those asked
+// for. On an error the process has ended.
+func (b *blas) greet(cores int) error {
+	line, err := b.read()
+	if err != nil {
+		return err
+	}
+	threads, rest, _ := strings.Cut(line, " ")
+	if threads != strconv.Itoa(cores) {
+		return errors.Join(fmt.Errorf("OpenBLAS runs %s threads, expected %d", threads, cores), b.close())
+	}
+	b.describe = rest + ", " + threads + " threads"
+	return nil
+}
+
+// read returns the next line, or why there is none: then the process has ended.
+func (b *blas) read() (string, error) {
+	line, err := b.out.ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("OpenBLAS gave no answer: %w %s", errors.Join(err, b.close()), strings.TrimSpace(b.errors.String()))
+	}
+	return strings.TrimSpace(line), nil
+}
+
+// timer returns a timer of forwards, which the process times itself.
+func (b *blas) timer(batch int) bench.Timer {
+	return func(n int) (time.Duration, error) {
+		if _, err := fmt.Fprintf(b.in, "%d %d\n", batch, n); err != nil {
+			return 0, fmt.Errorf("OpenBLAS takes no question: %w", err)
+		}
+		line, err := b.read()
+		if err != nil {
+			return 0, err
+		}
+		seconds, err := strconv.ParseFloat(line, 64)
+		if err != nil || !(seconds >= 0) {
+			return 0, fmt.Errorf("OpenBLAS answered %q, expected seconds", line)
+		}
+		return time.Duration(seconds * float64(n) * 1e9), nil
+	}
+}
+
+// close ends the process.
+func (b *blas) close() error {
+	return errors.Join(b.in.Close(), b.cmd.Wait())
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"vtrain/bench"
+)
+
+// benchCmd has a command for each thing to measure.
+type benchCmd struct {
+	Forward benchForwardCmd `cmd:"" help:"Time the forward of networks by batch size."`
+	Train   benchTrainCmd   `cmd:"" help:"Time training steps: forward, backward and optimiser."`
+}
+
+// measureFlags say how often things are timed, and where results go.
+type measureFlags struct {
+	Repetitions int     `default:"15" help:"Repetitions of each configuration; they take turns."`
+	Seconds     float64 `default:"2" help:"Time for each configuration, after which five repetitions do."`
+	JSON        string  `name:"json" placeholder:"FILE" help:"Write results as one JSON object; - for standard output, instead of the table."`
+	Markdown    string  `placeholder:"FILE" help:"Update the results in a page such as docs/performance.md."`
+}
+
+const (
+	maxRepetitions = 10_000
+	maxSeconds     = 3600
+)
+
+// check finds what is wrong before anything is measured. The error is about the
+// world, and usageError about the command line.
+func (f measureFlags) check(section string) error {
+	switch {
+	case f.Repetitions < 1 || f.Repetitions > maxRepetitions:
+		return usageError{fmt.Errorf("--repetitions is %d, expected 1 to %d", f.Repetitions, maxRepetitions)}
+	case !(f.Seconds > 0 && f.Seconds <= maxSeconds):
+		return usageError{fmt.Errorf("--seconds is %v, expected more than 0 and at most %d", f.Seconds, maxSeconds)}
+	}
+	if f.JSON != "" && f.JSON != "-" {
+		if err := bench.CheckWritable(f.JSON); err != nil {
+			return err
+		}
+	}
+	if f.Markdown != "" {
+		return bench.CheckPage(f.Markdown, section)
+	}
+	return nil
+}
+
+// options returns how to measure, with a bar on a terminal until finish.
+func (f measureFlags) options(s *streams) (o bench.MeasureOptions, finish func()) {
+	o = bench.MeasureOptions{Repetitions: f.Repetitions, Budget: time.Duration(f.Seconds * float64(time.Second))}
+	w, ok := terminal(s.err)
+	if !ok {
+		return o, func() {}
+	}
+	bar := newBar(w, barSteps)
+	bar.Describe("measuring")
+	o.Progress = func(done float64) { _ = bar.Set(int(done * barSteps)) } // a bar that can't be drawn stops nothing
+	return o, func() { _ = bar.Clear() }
+}
+
+// report is what a benchmark has found.
+type report interface {
+	Table() bench.Table
+	Markdown() string
+}
+
+// write puts a report where the flags want it.
+func (f measureFlags) write(s *streams, section string, r report) error {
+	if f.Markdown != "" {
+		if err := bench.UpdatePage(f.Markdown, section, r.Markdown()); err != nil {
+			return err
+		}
+	}
+	if f.JSON != "" {
+		if err := bench.WriteJSON(f.JSON, s.out, r); err != nil || f.JSON == "-" {
+			return err
+		}
+	}
+	return r.Table().Write(s.out)
+}
+
+// networkFlags select the networks of a grid.
+type networkFlags struct {
+	Layers  []string `placeholder:"LIST" default:"297-512-512-512-22,440-256-256-106" help:"Shapes of networks; default ${default}, the second being the default agent's."`
+	Cores   []int    `placeholder:"LIST" help:"Numbers of cores; default 1, 2, 4 and so on to those granted."`
+	Input   string   `enum:"dense,binary" default:"dense" help:"Elements of the inputs: random numbers (dense), or a tenth ones among zeros (binary), as agents see."`
+	CPUTime bool     `name:"cpu-time" help:"On one core, measure processor time: what others do there then doesn't count."`
+}
+
+// grid returns what to measure, checked.
+func (f networkFlags) grid(batches []int) (bench.Grid, error) {
+	g := bench.Grid{Cores: f.Cores, Batches: batches, Input: bench.Input(f.Input), CPUTime: f.CPUTime}
+	if len(g.Cores) == 0 {
+		g.Cores = bench.SomeCores()
+	}
+	for _, text := range f.Layers {
+		shape, err := bench.ParseLayers(text)
+		if err != nil {
+			return g, usageError{err}
+		}
+		g.Layers = append(g.Layers, shape)
+	}
+	if err := g.Validate(); err != nil {
+		return g, usageError{err}
+	}
+	return g, nil
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+
+	"vtrain/bench"
+	"vtrain/nets/kernel"
+)
+
+type benchForwardCmd struct {
+	networkFlags
+	Batch []int `placeholder:"LIST" default:"1,2,4,8,16,64,256,1024,4096,16384,65536" help:"Batch sizes; default ${default}."`
+	measureFlags
+	Plot string `placeholder:"FILE" help:"Draw time by batch and a roofline, .png or .svg."`
+}
+
+// section is the name of the results in a page.
+func (c *benchForwardCmd) section() string { return "forward-" + c.Input }
+
+// Run measures.
+func (c *benchForwardCmd) Run(s *streams) error {
+	g, err := c.check()
+	if err != nil {
+		return err
+	}
+	o, finish := c.options(s)
+	report, err := bench.Forward(g, o)
+	finish()
+	if err != nil {
+		return err
+	}
+	if c.Plot != "" {
+		if err := c.draw(report); err != nil {
+			return err
+		}
+	}
+	return c.write(s, c.section(), report)
+}
+
+func (c *benchForwardCmd) check() (bench.Grid, error) {
+	g, err := c.grid(c.Batch)
+	if err != nil {
+		return g, err
+	}
+	if c.Plot != "" {
+		if err := bench.CanDraw(c.Plot); err != nil {
+			return g, usageError{err}
+		}
+		if len(c.Batch) < 2 {
+			return g, usageError{errors.New("--plot needs at least two batches")}
+		}
+		if err := bench.CheckWritable(c.Plot); err != nil {
+			return g, err
+		}
+	}
+	return g, c.measureFlags.check(c.section())
+}
+
+// draw measures the roofs as well, which only the figure shows.
+func (c *benchForwardCmd) draw(report *bench.ForwardReport) error {
+	set, err := kernel.Default()
+	if err != nil {
+		return err
+	}
+	if err := report.MeasureRoofs(set.PeakGFLOPS); err != nil {
+		return err
+	}
+	return report.Draw(c.Plot)
+}
