@@ -20,7 +20,7 @@ func kuhnOptions() Options {
 
 func newKuhn(t *testing.T, o Options, pool *vec.Pool) *Learner {
 	t.Helper()
-	l, err := NewLearner(kuhn.NewBatch(), []int{64, 64}, 1<<17, o, 1, pool)
+	l, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{64, 64}}, 1<<17, o, 1, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s differs from that of an uninterrupted run", n.Name)
 		}
 	}
-	wider, err := NewLearner(kuhn.NewBatch(), []int{65}, 100, kuhnOptions(), 1, nil)
+	wider, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{65}}, 100, kuhnOptions(), 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

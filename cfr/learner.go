@@ -36,6 +36,8 @@ type network struct {
 	shape   nets.MLP
 	engine  nets.Engine // nil for one that traversals don't use
 	trainer nets.Trainer
+
+	calibration []float32 // of engines
 }
 
 // The names of a Learner's networks.
@@ -67,12 +69,17 @@ type MemoryState struct {
 	Fields []vec.Field // columns of Rows rows
 }
 
-// NewLearner returns a learner that has done nothing yet. Hidden are the
-// widths of the hidden layers of all its networks, memory the rows that the
-// average strategy is learned from; a nil pool means the caller alone. Errors
-// are those of NewPlan.
-func NewLearner(game vec.Batch, hidden []int, memory int, o Options, seed uint64, pool *vec.Pool) (*Learner, error) {
-	if _, err := NewPlan(game, hidden, memory, o); err != nil {
+// Nets says what all networks of a Learner are like.
+type Nets struct {
+	Hidden    []int          // widths of the hidden layers
+	Precision nets.Precision // of traversals and policies; training is in float32
+}
+
+// NewLearner returns a learner that has done nothing yet. Memory is the rows
+// that the average strategy is learned from; a nil pool means the caller alone.
+// Errors are those of NewPlan.
+func NewLearner(game vec.Batch, n Nets, memory int, o Options, seed uint64, pool *vec.Pool) (*Learner, error) {
+	if _, err := NewPlan(game, n.Hidden, memory, o); err != nil {
 		return nil, err
 	}
 	fallback, err := ParseFallback(o.Fallback)
@@ -85,9 +92,10 @@ func NewLearner(game vec.Batch, hidden []int, memory int, o Options, seed uint64
 		regret:   &network{name: RegretNet, view: vec.Information, rate: o.RegretRate},
 		strategy: &network{name: StrategyNet, view: vec.Information, rate: o.StrategyRate},
 	}
-	for _, n := range l.all() {
-		n.shape = Shape(game, hidden, n.view)
-		if err := l.build(n, n != l.strategy); err != nil {
+	for _, net := range l.all() {
+		net.shape = Shape(game, n.Hidden, net.view)
+		net.calibration = Calibration(game, net.view, n.Precision, seed)
+		if err := l.build(net, net != l.strategy); err != nil {
 			l.Close()
 			return nil, err
 		}
@@ -110,13 +118,18 @@ func (l *Learner) build(n *network, play bool) error {
 	if n.trainer, err = cpu.NewTrainer(n.shape, params, o); err != nil || !play {
 		return err
 	}
-	n.engine, err = newEngine(n.shape, params, l.o.Games, l.pool)
+	n.engine, err = newEngine(n.shape, params, n.calibration, l.o.Games, l.pool)
 	return err
 }
 
-// newEngine returns a sealed engine for batches of up to that many rows.
-func newEngine(shape nets.MLP, params nets.Params, rows int, pool *vec.Pool) (nets.Engine, error) {
-	engine, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: bucketsUpTo(rows), Workers: pool.Workers(), Pool: pool})
+// newEngine returns a sealed engine for batches of up to that many rows, in
+// int8 if there is a calibration for it.
+func newEngine(shape nets.MLP, params nets.Params, calibration []float32, rows int, pool *vec.Pool) (nets.Engine, error) {
+	o := nets.EngineOptions{Buckets: bucketsUpTo(rows), Workers: pool.Workers(), Pool: pool}
+	if calibration != nil {
+		o.Precision, o.Calibration = nets.Int8, calibration
+	}
+	engine, err := cpu.NewEngine(shape, o)
 	if err != nil {
 		return nil, err
 	}

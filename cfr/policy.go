@@ -34,11 +34,12 @@ type Policy struct {
 	outputs, probabilities []float32 // of the legal actions
 }
 
-// NewPolicy returns a policy that owns a copy of the parameters. Rows is the
-// largest batch it should take in one forward; larger ones are cut. Seed is
-// for the actions it draws.
-func NewPolicy(shape nets.MLP, params nets.Params, head Head, fallback Fallback, rows int, seed uint64, pool *vec.Pool) (*Policy, error) {
-	engine, err := newEngine(shape, params, rows, pool)
+// NewPolicy returns a policy that owns a copy of the parameters. It computes in
+// float32, or in int8 if given a Calibration. Rows is the largest batch it
+// should take in one forward; larger ones are cut. Seed is for the actions it
+// draws.
+func NewPolicy(shape nets.MLP, params nets.Params, calibration []float32, head Head, fallback Fallback, rows int, seed uint64, pool *vec.Pool) (*Policy, error) {
+	engine, err := newEngine(shape, params, calibration, rows, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -123,5 +124,5 @@ func (l *Learner) Current(rows int, seed uint64) (*Policy, error) {
 }
 
 func (l *Learner) policy(n *network, head Head, rows int, seed uint64) (*Policy, error) {
-	return NewPolicy(n.shape, n.trainer.Params(), head, l.traversal.fallback, rows, seed, l.pool)
+	return NewPolicy(n.shape, n.trainer.Params(), n.calibration, head, l.traversal.fallback, rows, seed, l.pool)
 }

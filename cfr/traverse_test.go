@@ -111,7 +111,7 @@ func tinyLearner(t *testing.T, games int) *Learner {
 	cfg.MaxTurns = 20
 	o := DefaultOptions()
 	o.Games = games
-	l, err := NewLearner(encode.NewBatch(encode.NewCards(cfg), nil), []int{16}, 1000, o, 1, nil)
+	l, err := NewLearner(encode.NewBatch(encode.NewCards(cfg), nil), Nets{Hidden: []int{16}}, 1000, o, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

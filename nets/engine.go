@@ -47,6 +47,7 @@ type Stats struct {
 	Padded   int64 // rows that buckets held beyond those
 	Computed int64 // rows the kernels computed: from Rows, where padding costs nothing, to Rows+Padded
 	OffGrid  int64 // requests larger than the largest bucket
+	Loads    int64 // times that parameters were packed
 }
 
 // EngineOptions configures an engine; the zero value works.
@@ -145,6 +146,7 @@ func (e *engine) Load(p Params) {
 		panic(badShape)
 	}
 	e.Backend.Load(p)
+	e.stats.Loads++
 	e.loaded = true
 }
 
@@ -160,7 +162,7 @@ func (e *engine) Seal() {
 	for _, b := range e.buckets {
 		e.Backend.Forward(y[:b*e.Out()], x[:b*e.In()], b, b)
 	}
-	e.sealed = true
+	e.sealed, e.stats = true, Stats{}
 }
 
 func (e *engine) Forward(dst, x []float32, rows int) {

@@ -102,6 +102,8 @@ func openPolicy(n run.AgentName, saved *run.Checkpoint, layout encode.Layout, ro
 	if !ok {
 		return nil, fmt.Errorf("%s: has no %s network", saved.Dir, net)
 	}
-	shape := cfr.Shape(encode.NewBatch(layout, nil), saved.Config.Nets.Hidden, vec.Information)
-	return cfr.NewPolicy(shape, params, head, fallback, rows, seed, pool)
+	game := encode.NewBatch(layout, pool)
+	shape := cfr.Shape(game, saved.Config.Nets.Hidden, vec.Information)
+	calibration := cfr.Calibration(game, vec.Information, saved.Config.Nets.Networks().Precision, saved.Config.Run.Seed)
+	return cfr.NewPolicy(shape, params, calibration, head, fallback, rows, seed, pool)
 }

@@ -14,18 +14,20 @@ import (
 )
 
 // trained saves an untrained agent of a preset, and returns its name.
-func trained(t *testing.T, preset string) string {
+func trained(t *testing.T, preset string, settings ...string) string {
 	t.Helper()
 	cfg := run.Default()
 	cfg.Nets.Hidden, cfg.Learner.Games, cfg.Memory.StrategyRows = []int{8}, 4, 10
-	if err := cfg.Set("rules.preset=" + preset); err != nil {
-		t.Fatal(err)
+	for _, s := range append(settings, "rules.preset="+preset) {
+		if err := cfg.Set(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	layout, err := encode.New(cfg.Encoding.Layout, cfg.Rules.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := cfr.NewLearner(encode.NewBatch(layout, nil), cfg.Nets.Hidden, cfg.Memory.StrategyRows, cfg.Learner, 1, nil)
+	l, err := cfr.NewLearner(encode.NewBatch(layout, nil), cfg.Nets.Networks(), cfg.Memory.StrategyRows, cfg.Learner, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,8 @@ func TestOpenOnOtherRules(t *testing.T) {
 // TestOpen: every kind of agent plays a match, and can be closed.
 func TestOpen(t *testing.T) {
 	cfg, dir := limited("tiny", 100), trained(t, "tiny")
-	for _, name := range mustParse(t, "discard-only", dir, dir+"@current", dir+"@greedy") {
+	small := trained(t, "tiny", "nets.precision=int8")
+	for _, name := range mustParse(t, "discard-only", dir, dir+"@current", dir+"@greedy", small, small+"@current") {
 		a, err := Open(name, cfg, 10, 1, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func kuhnConfig() Config {
 func newLearner(t testing.TB, c Config, workers int) *cfr.Learner {
 	t.Helper()
 	pool := vec.NewPool(workers)
-	l, err := cfr.NewLearner(kuhn.NewBatch(), c.Nets.Hidden, c.Memory.StrategyRows, c.Learner, c.Run.Seed, pool)
+	l, err := cfr.NewLearner(kuhn.NewBatch(), c.Nets.Networks(), c.Memory.StrategyRows, c.Learner, c.Run.Seed, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +114,32 @@ func TestResumeToTheBit(t *testing.T) {
 	train(t, m, 5)
 	mustSave(t, halted, m.State())
 	mustEqualCheckpoints(t, straight.Path(checkpointsName, "000005"), halted.Path(checkpointsName, "000005"))
+}
+
+// TestInt8ResumesToTheBit: what int8 is calibrated by is made anew, and is what
+// it was.
+func TestInt8ResumesToTheBit(t *testing.T) {
+	c := kuhnConfig()
+	c.Nets.Precision = "int8"
+	straight, halted := mustCreate(t, c), mustCreate(t, c)
+	l := newLearner(t, c, 1)
+	train(t, l, 2)
+	mustSave(t, halted, l.State())
+	train(t, l, 4)
+	mustSave(t, straight, l.State())
+
+	halted = mustReopen(t, halted)
+	ck, err := halted.Resume()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newLearner(t, halted.Config, 3)
+	if err := m.Restore(ck.State); err != nil {
+		t.Fatal(err)
+	}
+	train(t, m, 4)
+	mustSave(t, halted, m.State())
+	mustEqualCheckpoints(t, straight.Path(checkpointsName, "000004"), halted.Path(checkpointsName, "000004"))
 }
 
 func TestSameBytesOnAnyPool(t *testing.T) {

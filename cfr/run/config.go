@@ -11,6 +11,7 @@ import (
 	"vtrain/cfr"
 	"vtrain/cfr/arena"
 	"vtrain/encode"
+	"vtrain/nets"
 	"vtrain/rules"
 )
 
@@ -48,9 +49,21 @@ type Encoding struct {
 	Layout string `yaml:"layout"`
 }
 
-// Nets is the shape that all networks share between inputs and outputs.
+// Nets is what all networks share: their shape between inputs and outputs, and
+// the numbers that they are evaluated in.
 type Nets struct {
-	Hidden []int `yaml:"hidden"`
+	Hidden    []int  `yaml:"hidden"`
+	Precision string `yaml:"precision"`
+}
+
+// Networks returns what a learner is told of the networks. The precision must
+// be valid.
+func (n Nets) Networks() cfr.Nets {
+	p, err := nets.ParsePrecision(n.Precision)
+	if err != nil {
+		panic(err)
+	}
+	return cfr.Nets{Hidden: n.Hidden, Precision: p}
 }
 
 // Memory bounds what the average strategy is learned from.
@@ -87,7 +100,7 @@ func Default() Config {
 		Run:        Run{Seed: 1},
 		Rules:      Rules{Preset: "classic", Config: variant},
 		Encoding:   Encoding{Layout: "cards"},
-		Nets:       Nets{Hidden: []int{256, 256}},
+		Nets:       Nets{Hidden: []int{256, 256}, Precision: nets.Float32.String()},
 		Learner:    cfr.DefaultOptions(),
 		Memory:     Memory{StrategyRows: 1_000_000},
 		Evaluation: Evaluation{Every: 50, Games: 400, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: slices.Clone(policies)},
@@ -227,6 +240,9 @@ func (c Config) validateNets() error {
 		if w < 1 || w > maxWidth {
 			return fmt.Errorf("nets.hidden[%d] is %d, expected 1 to %d", i, w, maxWidth)
 		}
+	}
+	if _, err := nets.ParsePrecision(c.Nets.Precision); err != nil {
+		return fmt.Errorf("nets.precision is %q, expected %s", c.Nets.Precision, strings.Join(nets.PrecisionNames(), " or "))
 	}
 	return nil
 }

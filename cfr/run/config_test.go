@@ -242,6 +242,7 @@ func TestImpossibleConfigurations(t *testing.T) {
 		"encoding.layout=pixels": {`encoding.layout is "pixels", expected one of cards, `},
 		"nets.hidden=256,0":      {"nets.hidden[1] is 0, expected 1 to 8192"},
 		"nets.hidden=9000":       {"nets.hidden[0] is 9000, expected 1 to 8192"},
+		"nets.precision=int4":    {`nets.precision is "int4", expected float32 or int8`},
 		"nets.hidden=" + "1" + strings.Repeat(",1", 16): {"nets.hidden has 17 layers, expected at most 16"},
 		"learner.epsilon=2":                             {"learner.epsilon is 2, expected 0 to 1"},
 		"memory.strategy_rows=3e9":                      {"memory.strategy_rows is 3000000000, expected 1 to"},

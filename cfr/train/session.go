@@ -97,7 +97,7 @@ func (s *Session) prepare() (err error) {
 	if s.plan, err = cfr.NewPlan(game, c.Nets.Hidden, c.Memory.StrategyRows, c.Learner); err != nil {
 		return err
 	}
-	s.learner, err = cfr.NewLearner(game, c.Nets.Hidden, c.Memory.StrategyRows, c.Learner, c.Run.Seed, s.pool)
+	s.learner, err = cfr.NewLearner(game, c.Nets.Networks(), c.Memory.StrategyRows, c.Learner, c.Run.Seed, s.pool)
 	return err
 }
 
