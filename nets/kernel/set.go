@@ -16,8 +16,9 @@ type Set struct {
 	rows, columns int
 
 	// depth is the largest part of the inner dimension that is multiplied at
-	// once, so that a panel of that depth stays in the first-level cache while
-	// the rows pass.
+	// once. A panel of 512 streams from the second-level cache; parts that fit
+	// the first are slower, by what it costs to store and load the sums between
+	// them.
 	depth int
 
 	// block is the rows that pass through a network together: few enough for

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	inAVX2   = Set{name: "avx2", code: avx2, rows: 6, columns: 16, depth: 256, block: 48}
-	inAVX512 = Set{name: "avx512", code: avx512, rows: 14, columns: 32, depth: 192, block: 56}
+	inAVX2   = Set{name: "avx2", code: avx2, rows: 6, columns: 16, depth: 512, block: 72}
+	inAVX512 = Set{name: "avx512", code: avx512, rows: 14, columns: 32, depth: 512, block: 112}
 )
 
 // native returns the sets in assembly, the fastest first. That of AVX-512
