@@ -34,11 +34,17 @@ generate: ## what is made from the code: assembly, tables of docs/lost-cities.md
 bench: ## speed of rules, encodings and networks
 	go test -run '^$$' -bench . ./rules/... ./encode/... ./nets/...
 
-performance: ## docs/performance.md: networks on this machine, and others' if OpenBLAS is here
-	go run ./cmd/vtrain bench forward --cpu-time --markdown docs/performance.md --plot docs/forward.png
-	go run ./cmd/vtrain bench forward --cpu-time --markdown docs/performance.md --input binary
-	go run ./cmd/vtrain bench train --cpu-time --markdown docs/performance.md
-	-go run ./bench/peers -markdown docs/performance.md
+# Whose policies docs/performance.md compares in float32 and int8.
+RUN ?= runs/performance
+
+performance: ## docs/performance.md: networks on this machine, and others' if OpenBLAS is here; six minutes at most
+	go run ./cmd/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --plot docs/forward.png
+	go run ./cmd/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --input binary
+	go run ./cmd/vtrain bench train --cpu-time --seconds 0.5 --markdown docs/performance.md
+	test -d $(RUN) || go run ./cmd/vtrain train --minutes 1 --run $(RUN)
+	go run ./cmd/vtrain bench precision --agent run:$(RUN) --markdown docs/performance.md testdata/games_classic.jsonl.gz
+	-go run ./bench/peers -seconds 0.5 -markdown docs/performance.md
+	-VTRAIN_KERNEL=avx2 go run ./bench/peers -seconds 0.5 -coretype Haswell -cores 1 -batch 256,1024,4096,16384 -markdown docs/performance.md
 
 clean:
 	rm -f vtrain

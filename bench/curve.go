@@ -62,7 +62,7 @@ func Draw(path, xLabel string, panels []Panel) error {
 	if err := CanDraw(path); err != nil {
 		return err
 	}
-	const width, height, legendWidth = 23 * vg.Centimeter, 8 * vg.Centimeter, 6.4 * vg.Centimeter
+	const width, height, legendWidth = 24.2 * vg.Centimeter, 8 * vg.Centimeter, 7.6 * vg.Centimeter
 	image := newImage(path, width, height*vg.Length(len(panels)))
 	canvas := draw.New(image)
 	canvas.SetColor(color.White)

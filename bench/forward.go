@@ -5,9 +5,11 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"vtrain/nets"
 	"vtrain/nets/cpu"
+	"vtrain/nets/kernel"
 )
 
 // A ForwardReport is how fast networks are evaluated.
@@ -22,6 +24,7 @@ type ForwardReport struct {
 type ForwardRow struct {
 	Backend         string     `json:"backend"`
 	Layers          string     `json:"layers"`
+	Precision       string     `json:"precision"`
 	Cores           int        `json:"cores"`
 	Batch           int        `json:"batch"`
 	Input           Input      `json:"input"`
@@ -35,12 +38,21 @@ type ForwardRow struct {
 	Noisy           bool       `json:"noisy"` // quartiles more than a tenth apart
 }
 
-// backend is the one there is.
-const backend = "cpu"
+// backend names the kernels that compute in a precision.
+func backend(set *kernel.Set, precision nets.Precision) string {
+	if precision == nets.Int8 {
+		return "cpu " + set.Int8Name()
+	}
+	return "cpu " + set.Name()
+}
 
 // Forward times forwards.
 func Forward(g Grid, o MeasureOptions) (*ForwardReport, error) {
 	report := &ForwardReport{Machine: ThisMachine()}
+	set, err := kernel.Default()
+	if err != nil {
+		return nil, err
+	}
 	f, err := NewForwards(g)
 	if err != nil {
 		return nil, err
@@ -51,16 +63,18 @@ func Forward(g Grid, o MeasureOptions) (*ForwardReport, error) {
 		return nil, err
 	}
 	report.Engines = f.Describe()
-	g.each(func(i int, shape nets.MLP, cores, batch int) {
-		report.Rows = append(report.Rows, g.forwardRow(shape, cores, batch, samples[i]))
-	})
+	for i, c := range g.settings() {
+		row := g.forwardRow(c, samples[i])
+		row.Backend = backend(set, c.precision)
+		report.Rows = append(report.Rows, row)
+	}
 	report.Machine.Finish()
 	return report, nil
 }
 
 // Forwards are the engines of a grid.
 type Forwards struct {
-	Timers  []Timer // of each configuration: by layers, cores, batch
+	Timers  []Timer // of each configuration: by layers, precision, cores, batch
 	engines []nets.Engine
 }
 
@@ -73,25 +87,45 @@ func NewForwards(g Grid) (*Forwards, error) {
 	f := &Forwards{}
 	for _, shape := range g.Layers {
 		x, y := g.inputs(shape.In()), make([]float32, slices.Max(g.Batches)*shape.Out())
-		for _, cores := range g.Cores {
-			e, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: g.buckets(), Workers: cores})
-			if err != nil {
-				f.Close()
-				return nil, err
-			}
-			f.engines = append(f.engines, e)
-			e.Load(fresh(shape))
-			e.Seal()
-			for _, rows := range g.Batches {
-				f.Timers = append(f.Timers, g.Clock(cores).Timed(func() error {
-					e.Forward(y, x, rows)
-					return nil
-				}))
+		for _, precision := range g.precisions() {
+			for _, cores := range g.Cores {
+				e, err := g.engine(shape, precision, cores)
+				if err != nil {
+					f.Close()
+					return nil, err
+				}
+				f.add(g, e, g.Clock(cores), x, y)
 			}
 		}
 	}
 	runtime.GC() // not while something is timed
 	return f, nil
+}
+
+// engine returns an engine of the grid's batches, ready to run.
+func (g Grid) engine(shape nets.MLP, precision nets.Precision, cores int) (nets.Engine, error) {
+	o := nets.EngineOptions{Buckets: g.buckets(), Workers: cores, Precision: precision}
+	if precision == nets.Int8 {
+		o.Calibration = g.calibration(shape.In())
+	}
+	e, err := cpu.NewEngine(shape, o)
+	if err != nil {
+		return nil, err
+	}
+	e.Load(fresh(shape))
+	e.Seal()
+	return e, nil
+}
+
+// add takes an engine and makes the timers of its batches.
+func (f *Forwards) add(g Grid, e nets.Engine, clock Clock, x, y []float32) {
+	f.engines = append(f.engines, e)
+	for _, rows := range g.Batches {
+		f.Timers = append(f.Timers, clock.Timed(func() error {
+			e.Forward(y, x, rows)
+			return nil
+		}))
+	}
 }
 
 // fresh returns the parameters of an untrained network.
@@ -117,22 +151,24 @@ func (f *Forwards) Close() {
 	}
 }
 
-func (g Grid) forwardRow(shape nets.MLP, cores, batch int, s Sample) ForwardRow {
-	lower, median, upper := scaled(s, 1e6/float64(batch))
+func (g Grid) forwardRow(c setting, s Sample) ForwardRow {
+	lower, median, upper := scaled(s, 1e6/float64(c.batch))
 	return ForwardRow{
-		Backend: backend, Layers: shape.String(), Cores: cores, Batch: batch, Input: g.Input, Clock: g.Clock(cores),
+		Layers: c.shape.String(), Precision: c.precision.String(), Cores: c.cores, Batch: c.batch, Input: g.Input, Clock: g.Clock(c.cores),
 		MicrosPerState: median, MicrosQuartiles: [2]float64{lower, upper},
-		GFLOPS: round(rate(Flops(shape), median/1e6)), StatesPerSecond: round(1e6 / median),
-		Intensity: round(intensity(shape, batch)), Repetitions: len(s), Noisy: s.Noisy(),
+		GFLOPS: round(rate(Flops(c.shape), median/1e6)), StatesPerSecond: round(1e6 / median),
+		Intensity: round(intensity(c.shape, c.precision, c.batch)), Repetitions: len(s), Noisy: s.Noisy(),
 	}
 }
 
 // Table returns the rows for people.
-func (r *ForwardReport) Table() Table {
-	t := Table{Header: []string{"layers", "cores", "batch", "µs/state", "quartiles", "GFLOP/s", "states/s", ""}}
-	for _, row := range r.Rows {
+func (r *ForwardReport) Table() Table { return forwardTable(r.Rows) }
+
+func forwardTable(rows []ForwardRow) Table {
+	t := Table{Header: []string{"layers", "precision", "cores", "batch", "µs/state", "quartiles", "GFLOP/s", "states/s", ""}}
+	for _, row := range rows {
 		t.Rows = append(t.Rows, []string{
-			row.Layers, strconv.Itoa(row.Cores), strconv.Itoa(row.Batch), Significant(row.MicrosPerState, 3), span(row.MicrosQuartiles),
+			row.Layers, row.Precision, strconv.Itoa(row.Cores), strconv.Itoa(row.Batch), Significant(row.MicrosPerState, 3), span(row.MicrosQuartiles),
 			Significant(row.GFLOPS, 3), Significant(row.StatesPerSecond, 3), noise(row.Noisy),
 		})
 	}
@@ -152,5 +188,19 @@ func noise(noisy bool) string {
 // ErrNothingToDraw is returned where a curve would have one point.
 var ErrNothingToDraw = errors.New("nothing to draw: a curve needs two batches")
 
-// Markdown returns the rows and the machine for a page.
-func (r *ForwardReport) Markdown() string { return r.Table().Markdown() + Notes(r.Machine) }
+// Markdown returns a table for each precision, and the machine, for a page.
+func (r *ForwardReport) Markdown() string {
+	var precisions []string
+	tables := map[string][]ForwardRow{}
+	for _, row := range r.Rows {
+		if tables[row.Precision] == nil {
+			precisions = append(precisions, row.Precision)
+		}
+		tables[row.Precision] = append(tables[row.Precision], row)
+	}
+	var all []string
+	for _, p := range precisions {
+		all = append(all, forwardTable(tables[p]).Markdown())
+	}
+	return strings.Join(all, "\n") + Notes(r.Machine)
+}

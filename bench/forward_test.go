@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
 	"math"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"vtrain/nets"
 	"vtrain/nets/cpu"
+	"vtrain/nets/kernel"
 )
 
 // keys returns the rows of a report as JSON has them, and checks that each has
@@ -57,7 +59,7 @@ func TestForward(t *testing.T) {
 	}
 	for i, row := range r.Rows {
 		shape := tiny().Layers[i/2]
-		if row.Layers != shape.String() || row.Batch != tiny().Batches[i%2] || row.Backend != "cpu" || row.Repetitions != 3 || row.Clock != Wall {
+		if row.Layers != shape.String() || row.Batch != tiny().Batches[i%2] || !strings.HasPrefix(row.Backend, "cpu ") || row.Repetitions != 3 || row.Clock != Wall {
 			t.Errorf("row %d is %+v", i, row)
 		}
 		if !near(row.GFLOPS, Flops(shape)/row.MicrosPerState/1e3) || !near(row.StatesPerSecond, 1e6/row.MicrosPerState) {
@@ -94,6 +96,34 @@ func TestForwardsAreRequests(t *testing.T) {
 		if s := e.Stats(); s.Requests != 8 || s.Forwards != 8 || s.Padded != 0 || s.OffGrid != 0 {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// TestPrecisions measures float32 and int8 together, and writes a table of each.
+func TestPrecisions(t *testing.T) {
+	g := tiny()
+	g.Precisions = []nets.Precision{nets.Float32, nets.Int8}
+	r, err := Forward(g, briefly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != 8 || len(r.Engines) != 4 || !strings.Contains(r.Engines[1], "int8") {
+		t.Fatalf("%d rows, engines %q", len(r.Rows), r.Engines)
+	}
+	for i, row := range r.Rows {
+		if want := g.Precisions[i/2%2].String(); row.Precision != want || row.Layers != g.Layers[i/4].String() {
+			t.Errorf("row %d is %+v", i, row)
+		}
+	}
+	if a, b := r.Rows[4], r.Rows[6]; a.Intensity >= b.Intensity {
+		t.Errorf("%v operations a byte in float32, %v in int8", a.Intensity, b.Intensity)
+	}
+	if m := r.Markdown(); strings.Count(m, "| layers |") != 2 || strings.Index(m, "float32") > strings.Index(m, "int8") {
+		t.Errorf("as a page:\n%s", m)
+	}
+	g.Layers[0] = nets.MLP{kernel.Int8MaxDepth + 1, 2}
+	if _, err := Forward(g, briefly); err == nil || !strings.Contains(err.Error(), "int8 takes at most") {
+		t.Errorf("a layer too wide: %v", err)
 	}
 }
 
@@ -193,6 +223,27 @@ func TestCurvesOfForwards(t *testing.T) {
 	}
 }
 
+// TestCurvesOfPrecisions: int8 has colors of its own.
+func TestCurvesOfPrecisions(t *testing.T) {
+	r := drawable()
+	for _, row := range r.Rows {
+		row.Precision = nets.Int8.String()
+		r.Rows = append(r.Rows, row)
+	}
+	var labels []string
+	for _, c := range r.curves(func(row ForwardRow) (x, y float64) { return float64(row.Batch), row.GFLOPS }) {
+		if len(c.X) != 3 {
+			t.Errorf("curve %+v", c)
+		}
+		if !c.Dashed {
+			labels = append(labels, fmt.Sprint(c.Label, " ", c.Color))
+		}
+	}
+	if want := []string{"7-3, 1 core 0", "297-512-22, 1 core 1", "7-3 in int8, 1 core 2", "297-512-22 in int8, 1 core 3"}; !slices.Equal(labels, want) {
+		t.Errorf("curves %q", labels)
+	}
+}
+
 // TestRoofCurves: a roof of 10 GB/s rises to a peak of 100 GFLOP/s at 10 flop
 // a byte; where it starts above the peak there is no slope left.
 func TestRoofCurves(t *testing.T) {
@@ -205,10 +256,10 @@ func TestRoofCurves(t *testing.T) {
 	for i, want := range []Curve{
 		{Label: "memory 10.0 GB/s, 1 core", X: []float64{0.5, 10}, Y: []float64{5, 100}},
 		{Label: "cache 1000 GB/s, 1 core", X: []float64{0.5, 0.5}, Y: []float64{100, 100}},
-		{Label: "peak 100 GFLOP/s, 1 core", X: []float64{0.5, 64}, Y: []float64{100, 100}},
+		{Label: "float32 peak 100 GFLOP/s, 1 core", X: []float64{0.5, 64}, Y: []float64{100, 100}},
 		{Label: "memory 2.00 GB/s, 4 cores", X: []float64{0.5, 64}, Y: []float64{1, 128}},
 		{Label: "cache 40.0 GB/s, 4 cores", X: []float64{0.5, 10}, Y: []float64{20, 400}},
-		{Label: "peak 400 GFLOP/s, 4 cores", X: []float64{0.5, 64}, Y: []float64{400, 400}},
+		{Label: "float32 peak 400 GFLOP/s, 4 cores", X: []float64{0.5, 64}, Y: []float64{400, 400}},
 	} {
 		if c := all[i]; c.Label != want.Label || !slices.Equal(c.X, want.X) || !slices.Equal(c.Y, want.Y) || !c.Plain || c.Dashed != (i > 2) {
 			t.Errorf("curve %d is %+v, expected %+v", i, c, want)
@@ -219,6 +270,7 @@ func TestRoofCurves(t *testing.T) {
 // TestRoofs: without a peak, the best core that was measured.
 func TestRoofs(t *testing.T) {
 	r := drawable()
+	r.Rows = append(r.Rows, ForwardRow{Layers: "7-3", Precision: nets.Int8.String(), Cores: 1, GFLOPS: 1000}) // above the roof of float32
 	if err := r.measureRoofs(func(Clock, int, int) (float64, error) { return 5, nil }, nil); err != nil {
 		t.Fatal(err)
 	}

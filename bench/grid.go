@@ -15,11 +15,12 @@ import (
 // A Grid is what is timed of networks: each shape on each number of cores for
 // each batch.
 type Grid struct {
-	Layers  []nets.MLP
-	Cores   []int
-	Batches []int
-	Input   Input
-	CPUTime bool // on one core, measure processor time: what others do there then doesn't count
+	Layers     []nets.MLP
+	Precisions []nets.Precision // of forwards; nil for float32 alone
+	Cores      []int
+	Batches    []int
+	Input      Input
+	CPUTime    bool // on one core, measure processor time: what others do there then doesn't count
 }
 
 // Clock returns what measures work on so many cores.
@@ -81,11 +82,20 @@ func (g Grid) Validate() error {
 		if err := shape.Validate(); err != nil {
 			return err
 		}
-		if floats := slices.Max(g.Batches) * (shape.In() + shape.Out()); floats > maxFloats {
-			return fmt.Errorf("batch %d of %v: %d inputs and outputs, expected at most %d", slices.Max(g.Batches), shape, floats, maxFloats)
+		if floats := g.mostRows() * (shape.In() + shape.Out()); floats > maxFloats {
+			return fmt.Errorf("batch %d of %v: %d inputs and outputs, expected at most %d", g.mostRows(), shape, floats, maxFloats)
 		}
 	}
 	return nil
+}
+
+// mostRows returns the rows of the largest batch, or of a calibration.
+func (g Grid) mostRows() int {
+	most := slices.Max(g.Batches)
+	if slices.Contains(g.Precisions, nets.Int8) {
+		most = max(most, calibrationRows)
+	}
+	return most
 }
 
 // SomeCores returns 1, 2, 4 and so on up to the cores granted, and those.
@@ -99,26 +109,60 @@ func powers(last int) []int {
 	return append(all, last)
 }
 
-// each calls f for every configuration, numbered in the order of the rows.
-func (g Grid) each(f func(i int, shape nets.MLP, cores, batch int)) {
-	i := 0
+// A setting is one configuration of a grid.
+type setting struct {
+	shape        nets.MLP
+	precision    nets.Precision
+	cores, batch int
+}
+
+// settings lists all configurations in the order of the rows.
+func (g Grid) settings() []setting {
+	var all []setting
 	for _, shape := range g.Layers {
-		for _, cores := range g.Cores {
-			for _, batch := range g.Batches {
-				f(i, shape, cores, batch)
-				i++
+		for _, precision := range g.precisions() {
+			for _, cores := range g.Cores {
+				for _, batch := range g.Batches {
+					all = append(all, setting{shape, precision, cores, batch})
+				}
 			}
 		}
 	}
+	return all
+}
+
+// precisions are those asked for, or float32.
+func (g Grid) precisions() []nets.Precision {
+	if len(g.Precisions) == 0 {
+		return []nets.Precision{nets.Float32}
+	}
+	return g.Precisions
 }
 
 // buckets are the batches as an engine wants them.
 func (g Grid) buckets() []int { return slices.Compact(slices.Sorted(slices.Values(g.Batches))) }
 
+// Seeds of what is drawn.
+const (
+	inputSeed = 1 + iota
+	targetSeed
+	calibrationSeed
+)
+
+// calibrationRows is the rows that int8 engines are calibrated by.
+const calibrationRows = 1024
+
 // inputs returns rows of a width for the largest batch.
-func (g Grid) inputs(width int) []float32 {
-	x := make([]float32, slices.Max(g.Batches)*width)
-	s := vec.At(vec.Key(1, 0), 0)
+func (g Grid) inputs(width int) []float32 { return g.draw(slices.Max(g.Batches), width, inputSeed) }
+
+// calibration returns other rows of the same kind.
+func (g Grid) calibration(width int) []float32 {
+	return g.draw(calibrationRows, width, calibrationSeed)
+}
+
+func (g Grid) draw(rows, width int, seed uint64) []float32 {
+	x := make([]float32, rows*width)
+	s := vec.At(vec.Key(seed, 0), 0)
 	for i := range x {
 		switch {
 		case g.Input != Binary:
@@ -141,20 +185,28 @@ func Flops(shape nets.MLP) float64 {
 }
 
 // moved returns the bytes that a forward moves if layers run one after the
-// other: parameters once, each layer's inputs in and its outputs out.
-func moved(shape nets.MLP, batch int) float64 {
+// other: parameters once, each layer's inputs in and its outputs out. In int8
+// weights and what passes between layers are bytes, and the rest is float32.
+func moved(shape nets.MLP, precision nets.Precision, batch int) float64 {
 	const size = 4
+	number := float64(size)
+	if precision == nets.Int8 {
+		number = 1
+	}
 	sum := 0.0
 	for l := range shape.Layers() {
 		in, out := float64(shape[l]), float64(shape[l+1])
-		sum += in*out + out + float64(batch)*(in+out)
+		sum += number*in*out + size*out
+		if l > 0 {
+			sum += 2 * number * float64(batch) * in // out of the last layer and into this one
+		}
 	}
-	return size * sum
+	return sum + size*float64(batch)*float64(shape.In()+shape.Out())
 }
 
-// intensity returns the floating-point operations per byte moved.
-func intensity(shape nets.MLP, batch int) float64 {
-	return float64(batch) * Flops(shape) / moved(shape, batch)
+// intensity returns the operations per byte moved.
+func intensity(shape nets.MLP, precision nets.Precision, batch int) float64 {
+	return float64(batch) * Flops(shape) / moved(shape, precision, batch)
 }
 
 // rate returns GFLOP/s.

@@ -42,6 +42,7 @@ func TestValidate(t *testing.T) {
 		"1048576 cores":      func(g *Grid) { g.Cores = []int{1 << 20} },
 		"layers [3]":         func(g *Grid) { g.Layers[0] = nets.MLP{3} },
 		"batch 1048576 of":   func(g *Grid) { g.Layers[0], g.Batches[1] = nets.MLP{1000, 3}, 1<<20 },
+		"batch 1024 of":      func(g *Grid) { g.Layers[0], g.Precisions = nets.MLP{1 << 20, 3}, []nets.Precision{nets.Int8} },
 	} {
 		g := tiny()
 		change(&g)
@@ -51,7 +52,7 @@ func TestValidate(t *testing.T) {
 		if _, err := NewForwards(g); err == nil {
 			t.Errorf("%s: engines are made", says)
 		}
-		if _, err := Train(g, briefly); err == nil {
+		if _, err := Train(g, briefly); err == nil && g.Precisions == nil {
 			t.Errorf("%s: steps are timed", says)
 		}
 	}
@@ -86,6 +87,9 @@ func TestInputs(t *testing.T) {
 			t.Fatalf("a binary input of %v", v)
 		}
 	}
+	if calibration := g.calibration(7); len(calibration) != calibrationRows*7 || slices.Equal(calibration[:7000], binary) {
+		t.Error("the rows of calibration are those measured")
+	}
 	// Five standard deviations of each.
 	if len(binary) != 7000 || math.Abs(float64(ones)-700) > 5*math.Sqrt(630) || math.Abs(sum) > 5*math.Sqrt(7000./3) {
 		t.Errorf("%d ones of %d, a sum of %v", ones, len(binary), sum)
@@ -104,22 +108,27 @@ func TestCounts(t *testing.T) {
 		t.Errorf("%v operations a row of a step", f)
 	}
 	// Parameters, then rows in and out of both layers.
-	if b := moved(shape, 3); b != 4*(5*4+4+4*2+2+3*(5+4+4+2)) {
+	if b := moved(shape, nets.Float32, 3); b != 4*(5*4+4+4*2+2+3*(5+4+4+2)) {
 		t.Errorf("%v bytes", b)
 	}
-	if i := intensity(shape, 3); i != 3*56/moved(shape, 3) {
+	if i := intensity(shape, nets.Float32, 3); i != 3*56/moved(shape, nets.Float32, 3) {
 		t.Errorf("intensity %v", i)
+	}
+	// In int8 biases, inputs and outputs keep four bytes.
+	if b := moved(shape, nets.Int8, 3); b != 5*4+4*4+4*2+4*2+3*(4*5+4+4+4*2) {
+		t.Errorf("%v bytes in int8", b)
 	}
 }
 
-func TestEach(t *testing.T) {
+func TestSettings(t *testing.T) {
 	g := tiny()
 	g.Cores = []int{1, 2}
+	g.Layers, g.Precisions = g.Layers[:1], []nets.Precision{nets.Int8, nets.Float32}
 	var order []string
-	g.each(func(i int, shape nets.MLP, cores, batch int) {
-		order = append(order, fmt.Sprint(i, " ", shape, " ", cores, " ", batch))
-	})
-	want := []string{"0 7-3 1 8", "1 7-3 1 1", "2 7-3 2 8", "3 7-3 2 1", "4 5-4-2 1 8", "5 5-4-2 1 1", "6 5-4-2 2 8", "7 5-4-2 2 1"}
+	for _, c := range g.settings() {
+		order = append(order, fmt.Sprint(c.shape, " ", c.precision, " ", c.cores, " ", c.batch))
+	}
+	want := []string{"7-3 int8 1 8", "7-3 int8 1 1", "7-3 int8 2 8", "7-3 int8 2 1", "7-3 float32 1 8", "7-3 float32 1 1", "7-3 float32 2 8", "7-3 float32 2 1"}
 	if !slices.Equal(order, want) {
 		t.Errorf("%v", order)
 	}

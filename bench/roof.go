@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"vtrain/nets"
 	"vtrain/vec"
 )
 
@@ -14,7 +15,7 @@ import (
 // feeds them.
 type Roof struct {
 	Cores    int     `json:"cores"`
-	Peak     float64 `json:"peak_gflops"`
+	Peak     float64 `json:"peak_gflops"` // of float32
 	PeakFrom string  `json:"peak_from"`
 	Memory   float64 `json:"memory_gb_per_s"` // of a copy too large for any cache, read and written
 	Cache    float64 `json:"cache_gb_per_s"`  // of a copy as large as the largest network
@@ -34,7 +35,9 @@ func (r *ForwardReport) measureRoofs(copyRate copyRater, peak Peak) error {
 	} else {
 		from = "best rate measured"
 		for _, row := range r.Rows {
-			one = max(one, row.GFLOPS/float64(row.Cores))
+			if row.Precision != nets.Int8.String() {
+				one = max(one, row.GFLOPS/float64(row.Cores))
+			}
 		}
 	}
 	weights, err := r.largestWeights()
@@ -90,7 +93,7 @@ func (r *ForwardReport) largestWeights() (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		largest = max(largest, moved(shape, 0))
+		largest = max(largest, moved(shape, nets.Float32, 0))
 	}
 	return int(largest), nil
 }
@@ -137,11 +140,19 @@ func (r *ForwardReport) drawn(cores int) (yes, dashed bool) {
 	return cores == all[0] || cores == all[len(all)-1], cores != all[0]
 }
 
-// curves returns a curve for each network and number of cores, by ascending
-// batch.
+// network names what curves of one color are of.
+func (row ForwardRow) network() string {
+	if row.Precision == nets.Int8.String() {
+		return row.Layers + " in int8"
+	}
+	return row.Layers
+}
+
+// curves returns a curve for each network, precision and number of cores, by
+// ascending batch.
 func (r *ForwardReport) curves(point func(ForwardRow) (x, y float64)) []Curve {
 	var all []Curve
-	var layers []string
+	var networks []string
 	rows := slices.Clone(r.Rows)
 	slices.SortStableFunc(rows, func(a, b ForwardRow) int { return cmp.Compare(a.Batch, b.Batch) })
 	at := map[string]int{}
@@ -150,15 +161,16 @@ func (r *ForwardReport) curves(point func(ForwardRow) (x, y float64)) []Curve {
 		if !yes {
 			continue
 		}
-		label := row.Layers + ", " + counted(row.Cores, "core")
+		network := row.network()
+		label := network + ", " + counted(row.Cores, "core")
 		i, known := at[label]
 		if !known {
-			if !slices.Contains(layers, row.Layers) {
-				layers = append(layers, row.Layers)
+			if !slices.Contains(networks, network) {
+				networks = append(networks, network)
 			}
 			i = len(all)
 			at[label] = i
-			all = append(all, Curve{Label: label, Color: slices.Index(layers, row.Layers), Dashed: dashed})
+			all = append(all, Curve{Label: label, Color: slices.Index(networks, network), Dashed: dashed})
 		}
 		x, y := point(row)
 		all[i].X, all[i].Y = append(all[i].X, x), append(all[i].Y, y)
@@ -169,8 +181,8 @@ func (r *ForwardReport) curves(point func(ForwardRow) (x, y float64)) []Curve {
 // Colors of roofs, from the end of the palette.
 const (
 	peakColor   = 6
-	memoryColor = 3
-	cacheColor  = 4
+	cacheColor  = 5
+	memoryColor = 4
 )
 
 // roofCurves returns the roofs over the intensities of the rates: memory and
@@ -194,7 +206,7 @@ func (r *ForwardReport) roofCurves(rates []Curve) []Curve {
 			}
 		}
 		peak := Curve{
-			Label: fmt.Sprintf("peak %s GFLOP/s, %s", Significant(roof.Peak, 3), counted(roof.Cores, "core")), Color: peakColor,
+			Label: fmt.Sprintf("float32 peak %s GFLOP/s, %s", Significant(roof.Peak, 3), counted(roof.Cores, "core")), Color: peakColor,
 			X: []float64{lo, hi}, Y: []float64{roof.Peak, roof.Peak}, Dashed: dashed, Plain: true,
 		}
 		all = append(all, rising("memory", roof.Memory, memoryColor), rising("cache", roof.Cache, cacheColor), peak)

@@ -7,6 +7,7 @@ import (
 
 	"vtrain/nets"
 	"vtrain/nets/cpu"
+	"vtrain/nets/kernel"
 	"vtrain/vec"
 )
 
@@ -38,7 +39,12 @@ type TrainRow struct {
 
 // Train times steps, and forwards to compare them with.
 func Train(g Grid, o MeasureOptions) (*TrainReport, error) {
+	g.Precisions = nil // there is no training in others
 	report := &TrainReport{Machine: ThisMachine()}
+	set, err := kernel.Default()
+	if err != nil {
+		return nil, err
+	}
 	steps, err := NewSteps(g, cpu.NewTrainer)
 	if err != nil {
 		return nil, err
@@ -55,9 +61,11 @@ func Train(g Grid, o MeasureOptions) (*TrainReport, error) {
 	}
 	report.Trainers = steps.Describe()
 	n := len(steps.Timers)
-	g.each(func(i int, shape nets.MLP, cores, batch int) {
-		report.Rows = append(report.Rows, g.trainRow(shape, cores, batch, samples[i], samples[n+i]))
-	})
+	for i, c := range g.settings() {
+		row := g.trainRow(c, samples[i], samples[n+i])
+		row.Backend = backend(set, c.precision)
+		report.Rows = append(report.Rows, row)
+	}
 	report.Machine.Finish()
 	return report, nil
 }
@@ -121,20 +129,20 @@ func (s *Steps) Close() {
 // targets returns numbers for the outputs of the largest batch.
 func (g Grid) targets(width int) []float32 {
 	y := make([]float32, slices.Max(g.Batches)*width)
-	s := vec.At(vec.Key(2, 0), 0)
+	s := vec.At(vec.Key(targetSeed, 0), 0)
 	for i := range y {
 		y[i] = s.Float32()
 	}
 	return y
 }
 
-func (g Grid) trainRow(shape nets.MLP, cores, batch int, step, forward Sample) TrainRow {
+func (g Grid) trainRow(c setting, step, forward Sample) TrainRow {
 	lower, median, upper := scaled(step, 1e3)
 	ratioLower, ratio, ratioUpper := scaled(step.Ratios(forward), 1)
 	return TrainRow{
-		Backend: backend, Layers: shape.String(), Cores: cores, Batch: batch, Input: g.Input, Clock: g.Clock(cores),
+		Layers: c.shape.String(), Cores: c.cores, Batch: c.batch, Input: g.Input, Clock: g.Clock(c.cores),
 		MillisPerStep: median, MillisQuartiles: [2]float64{lower, upper},
-		SamplesPerSecond: round(float64(batch) / median * 1e3), GFLOPS: round(rate(float64(batch)*stepFlops(shape), median/1e3)),
+		SamplesPerSecond: round(float64(c.batch) / median * 1e3), GFLOPS: round(rate(float64(c.batch)*stepFlops(c.shape), median/1e3)),
 		ForwardRatio: ratio, ForwardQuartiles: [2]float64{ratioLower, ratioUpper}, Repetitions: len(step), Noisy: step.Noisy(),
 	}
 }

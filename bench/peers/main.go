@@ -1,6 +1,7 @@
 // Command peers compares the networks of this repository with what others
 // reach on the same machine at the same time: forwards with OpenBLAS's matrix
-// products, and training steps with gorgonia's.
+// products, and training steps with gorgonia's. It also compares them among
+// each other, and says which promises are held.
 //
 // It needs a C compiler and OpenBLAS when it runs, not when it is built.
 package main
@@ -18,6 +19,7 @@ import (
 
 	"vtrain/bench"
 	"vtrain/nets"
+	"vtrain/nets/kernel"
 )
 
 // Exit codes.
@@ -27,8 +29,14 @@ const (
 	exitUsage   = 2
 )
 
-// section is the name of the results in a page.
-const section = "peers"
+// section is the name of the results in a page, of kernels that OpenBLAS chose
+// or was told to use.
+func (o options) section() string {
+	if o.coretype == "" {
+		return "peers"
+	}
+	return "peers-" + strings.ToLower(o.coretype)
+}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }
@@ -41,6 +49,7 @@ type options struct {
 	strict, cpuTime          bool
 	grid                     bench.Grid
 	measure                  bench.MeasureOptions
+	limits                   limits
 }
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -66,7 +75,7 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	if o.markdown != "" {
-		if err := bench.CheckPage(o.markdown, section); err != nil {
+		if err := bench.CheckPage(o.markdown, o.section()); err != nil {
 			return err
 		}
 	}
@@ -79,11 +88,8 @@ func run(args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := &report{Machine: bench.ThisMachine()}
-	if err := r.compareForwards(o.grid, program, o.coretype, o.measure); err != nil {
-		return err
-	}
-	if err := r.compareSteps(o.grid, o.measure); err != nil {
+	r := newReport(o.limits)
+	if err := r.compare(o, program); err != nil {
 		return err
 	}
 	r.Machine.Finish()
@@ -96,6 +102,19 @@ func run(args []string, stdout io.Writer) error {
 	return nil
 }
 
+// compare makes all comparisons.
+func (r *report) compare(o options, program string) error {
+	if err := r.compareForwards(o.grid, program, o.coretype, o.measure); err != nil {
+		return err
+	}
+	for _, among := range []func(bench.Grid, bench.MeasureOptions) error{r.compareSparse, r.compareBatches, r.compareSteps} {
+		if err := among(o.grid, o.measure); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // parse reads the flags.
 func parse(args []string, stdout io.Writer) (options, error) {
 	var o options
@@ -104,7 +123,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	f.StringVar(&o.layers, "layers", "297-512-512-512-22", "shape of the network")
 	f.StringVar(&o.batches, "batch", "1,16,64,256,1024,4096,16384", "batch sizes")
 	f.StringVar(&o.cores, "cores", "", "numbers of cores (default 1,2 or those granted)")
-	f.StringVar(&o.coretype, "coretype", "", "kernels that OpenBLAS is told to use: Haswell, SkylakeX, Zen and others; empty for its choice")
+	f.StringVar(&o.coretype, "coretype", os.Getenv("OPENBLAS_CORETYPE"), "kernels that OpenBLAS is told to use: Haswell for AVX2, SkylakeX for AVX-512, and others; empty for its choice")
 	f.StringVar(&o.json, "json", "", "write results as one JSON object to a file; - for standard output, instead of the tables")
 	f.StringVar(&o.markdown, "markdown", "", "update the results in a page such as docs/performance.md")
 	f.IntVar(&o.repetitions, "repetitions", 15, "repetitions of each configuration")
@@ -113,7 +132,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	f.BoolVar(&o.strict, "strict", false, "exit with 1 if a limit is missed")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		f.SetOutput(stdout)
-		fmt.Fprintln(stdout, "Compares forwards with OpenBLAS and training steps with gorgonia.")
+		fmt.Fprintln(stdout, "Compares forwards with OpenBLAS, training steps with gorgonia, and both among each other. "+kernel.Environment+" names our kernels.")
 		f.PrintDefaults()
 		return o, err
 	} else if err != nil {
@@ -122,7 +141,9 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	if err := o.resolve(f.Args()); err != nil {
 		return o, usageError{err}
 	}
-	return o, nil
+	var err error
+	o.limits, err = limitsHere(o.coretype)
+	return o, err
 }
 
 // resolve checks the flags' values.
@@ -167,29 +188,4 @@ func numbers(list string) ([]int, error) {
 		all = append(all, n)
 	}
 	return all, nil
-}
-
-// write puts the report where the flags want it.
-func (r *report) write(o options, stdout io.Writer) error {
-	if o.markdown != "" {
-		if err := bench.UpdatePage(o.markdown, section, r.text()); err != nil {
-			return err
-		}
-	}
-	if o.json != "" {
-		if err := bench.WriteJSON(o.json, stdout, r); err != nil || o.json == "-" {
-			return err
-		}
-	}
-	if err := r.forwardTable().Write(stdout); err != nil {
-		return err
-	}
-	fmt.Fprintln(stdout)
-	return r.checkTable().Write(stdout)
-}
-
-// text returns the report for a page.
-func (r *report) text() string {
-	return r.forwardTable().Markdown() + "\n" + r.checkTable().Markdown() + bench.Notes(r.Machine) +
-		"OpenBLAS: " + strings.Join(r.OpenBLAS, "; ") + ".\n"
 }

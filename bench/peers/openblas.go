@@ -55,6 +55,7 @@ type blas struct {
 	in       io.WriteCloser
 	out      *bufio.Reader
 	errors   bytes.Buffer
+	core     string // whose kernels it runs
 	describe string
 }
 
@@ -84,31 +85,48 @@ func start(program string, g bench.Grid, cores int, coretype string) (*blas, err
 	if err := b.cmd.Start(); err != nil {
 		return nil, err
 	}
-	return b, b.greet(cores)
+	return b, b.greet(cores, coretype)
 }
 
-// greet reads what the program says of itself: the threads must be those asked
-// for. On an error the process has ended.
-func (b *blas) greet(cores int) error {
+// greet reads what the program says of itself: threads and kernels must be those
+// asked for, whereas OpenBLAS is silent about a name that it doesn't know. On an
+// error the process has ended.
+func (b *blas) greet(cores int, coretype string) error {
 	line, err := b.read()
 	if err != nil {
 		return err
 	}
 	threads, rest, _ := strings.Cut(line, " ")
-	if threads != strconv.Itoa(cores) {
-		return errors.Join(fmt.Errorf("OpenBLAS runs %s threads, expected %d", threads, cores), b.close())
-	}
+	b.core, _, _ = strings.Cut(rest, " ")
 	b.describe = rest + ", " + threads + " threads"
+	switch {
+	case threads != strconv.Itoa(cores):
+		return b.refuse(fmt.Errorf("OpenBLAS runs %s threads, expected %d", threads, cores))
+	case coretype != "" && !strings.EqualFold(b.core, coretype):
+		return b.refuse(fmt.Errorf("OpenBLAS runs its kernels for %s, not for %s: it knows none of that name that this processor could run", b.core, coretype))
+	}
 	return nil
+}
+
+// refuse ends the process because of an error.
+func (b *blas) refuse(err error) error {
+	if closing := b.close(); closing != nil {
+		return fmt.Errorf("%w; then %w", err, closing)
+	}
+	return err
 }
 
 // read returns the next line, or why there is none: then the process has ended.
 func (b *blas) read() (string, error) {
 	line, err := b.out.ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("OpenBLAS gave no answer: %w %s", errors.Join(err, b.close()), strings.TrimSpace(b.errors.String()))
+	if err == nil {
+		return strings.TrimSpace(line), nil
 	}
-	return strings.TrimSpace(line), nil
+	closing := b.close()
+	if closing != nil && strings.Contains(closing.Error(), "illegal instruction") {
+		return "", fmt.Errorf("OpenBLAS's kernels for %s need instructions that this processor doesn't have", b.core)
+	}
+	return "", fmt.Errorf("OpenBLAS gave no answer: %w, %v %s", err, closing, strings.TrimSpace(b.errors.String()))
 }
 
 // timer returns a timer of forwards, which the process times itself.

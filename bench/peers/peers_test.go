@@ -35,6 +35,8 @@ func fakeBLAS(mistake string) {
 		os.Exit(1)
 	case "threads":
 		fmt.Println("64 Fake")
+	case "kernels":
+		fmt.Println(os.Getenv("OPENBLAS_NUM_THREADS"), "Zen")
 	default:
 		fmt.Println(os.Getenv("OPENBLAS_NUM_THREADS"), os.Getenv("OPENBLAS_CORETYPE"), strings.Join(os.Args[1:], " "))
 	}
@@ -76,49 +78,75 @@ func TestProtocol(t *testing.T) {
 
 // TestBrokenPeer: each way to fail is one line.
 func TestBrokenPeer(t *testing.T) {
-	for mistake, says := range map[string]string{"dies": "no memory", "threads": "64 threads", "ends": "no answer", "babbles": `"fast"`} {
+	for mistake, says := range map[string]string{
+		"dies": "no memory", "threads": "64 threads", "ends": "no answer", "babbles": `"fast"`, "kernels": "for Zen, not for Haswell",
+	} {
 		t.Setenv(fakeKey, mistake)
-		b, err := start(os.Args[0], smallGrid(1), 1, "")
+		b, err := start(os.Args[0], smallGrid(1), 1, "Haswell")
 		if err == nil {
 			_, err = b.timer(8)(1)
 			defer b.close()
 		}
-		if err == nil || !strings.Contains(err.Error(), says) {
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", mistake, err)
 		}
 	}
 }
 
+// TestIllegalInstruction: OpenBLAS runs any kernels that it is told to.
+func TestIllegalInstruction(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "openblas")
+	const script = "#!/bin/sh\necho 1 SkylakeX\nread question\nkill -ILL $$\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b, err := start(program, smallGrid(1), 1, "skylakex")
+	if err != nil {
+		t.Skip(err) // no shell
+	}
+	if _, err = b.timer(1)(1); err == nil || !strings.Contains(err.Error(), "for SkylakeX need instructions") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCompareForwards(t *testing.T) {
 	t.Setenv(fakeKey, "")
-	r := &report{Machine: bench.ThisMachine()}
+	r := newReport(limits{})
 	if err := r.compareForwards(smallGrid(1), os.Args[0], "", bench.MeasureOptions{Repetitions: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rows) != 2 || len(r.Engines) != 1 || len(r.OpenBLAS) != 1 || len(r.Checks) != 0 {
+	if len(r.Rows) != 4 || len(r.Engines) != 2 || len(r.OpenBLAS) != 1 || len(r.Checks) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	for i, w := range r.Rows {
-		if w.Batch != []int{1, 8}[i] || w.Cores != 1 || w.BLASMicros != 1000 || !(w.Ratio > 0 && w.Ratio < 1) || !w.Pass {
+		if w.Precision != []string{"float32", "int8"}[i/2] || w.Batch != []int{1, 8}[i%2] || w.Cores != 1 || w.BLASMicros != 1000 ||
+			!(w.Ratio > 0 && w.Ratio < 1) || !w.Pass {
 			t.Errorf("%+v", w)
 		}
 	}
 }
 
-// TestFill: rows and verdicts of times known beforehand. One core of ours takes
-// 10 and 20 µs, two take 4 and 10; OpenBLAS takes 10 and 25, then 4 and 10.
+// TestFill: rows and verdicts of times known beforehand, in µs: ours on one core
+// and on two, then OpenBLAS's and ours in int8.
 func TestFill(t *testing.T) {
-	same := func(seconds float64) bench.Sample { return bench.Sample{seconds, seconds, seconds} }
 	g := smallGrid(1, 2)
 	g.Batches = []int{1, 1024}
-	r := &report{}
-	r.fill(g, []pair{{same(10e-6), same(10e-6)}, {same(20e-6), same(25e-6)}, {same(4e-6), same(4e-6)}, {same(15e-6), same(10e-6)}})
+	r := newReport(limitsOf("avx2", "avx2", ""))
+	micros := func(ours, theirs, int8 float64) trio {
+		same := func(v float64) bench.Sample { return bench.Sample{v / 1e6, v / 1e6, v / 1e6} }
+		return trio{same(ours), same(theirs), same(int8)}
+	}
+	r.fill(g, []trio{micros(10, 10, 3), micros(20, 25, 8), micros(4, 4, 2), micros(15, 10, 5)})
 	flops := bench.Flops(g.Layers[0])
 	for i, want := range []row{
 		{Cores: 1, Batch: 1, Micros: 10, Ratio: 1, Limit: 0.95},
 		{Cores: 1, Batch: 1024, Micros: 20. / 1024, Ratio: 0.8, Limit: 1.05, Pass: true},
 		{Cores: 2, Batch: 1, Micros: 4, Ratio: 1, Pass: true},
 		{Cores: 2, Batch: 1024, Micros: 15. / 1024, Ratio: 1.5, Pass: true},
+		{Cores: 1, Batch: 1, Micros: 3, Ratio: 0.3, Limit: 0.4, Pass: true},
+		{Cores: 1, Batch: 1024, Micros: 8. / 1024, Ratio: 0.32, Pass: true},
+		{Cores: 2, Batch: 1, Micros: 2, Ratio: 0.5, Pass: true},
+		{Cores: 2, Batch: 1024, Micros: 5. / 1024, Ratio: 0.5, Pass: true},
 	} {
 		w := r.Rows[i]
 		if w.Cores != want.Cores || w.Batch != want.Batch || !near(w.Micros, want.Micros) || !near(w.Ratio, want.Ratio) ||
@@ -126,14 +154,53 @@ func TestFill(t *testing.T) {
 			t.Errorf("row %d is %+v, expected %+v", i, w, want)
 		}
 	}
-	if len(r.Checks) != 2 || !near(r.Checks[0].Ratio, 20./15) || r.Checks[0].Pass || r.missed() != 2 {
-		t.Errorf("checks %+v, %d missed", r.Checks, r.missed())
+	if len(r.Rows) != 8 || len(r.Checks) != 3 || r.missed() != 2 {
+		t.Fatalf("%+v, %d missed", r, r.missed())
 	}
-	if c := r.Checks[1]; !near(c.Ratio, 2.5) || !c.Pass || c.Limit != 0 {
+	if c := r.Checks[0]; !near(c.Ratio, 20./8) || !c.Pass || c.Limit != 2.2 {
+		t.Errorf("float32 by int8: %+v", c)
+	}
+	if c := r.Checks[1]; !near(c.Ratio, 20./15) || c.Pass {
+		t.Errorf("two cores: %+v", c)
+	}
+	if c := r.Checks[2]; !near(c.Ratio, 2.5) || !c.Pass || c.Limit != 0 {
 		t.Errorf("OpenBLAS: %+v", c)
 	}
-	if text := r.text(); strings.Count(text, "FAIL") != 2 || strings.Count(text, "pass") != 1 || !strings.Contains(text, "≥ 1.8") {
+	text := r.text()
+	if strings.Count(text, "FAIL") != 2 || strings.Count(text, "pass") != 3 || !strings.Contains(text, "≥ 1.8") || !strings.Contains(text, "Limits: all, for avx2") {
 		t.Errorf("as a page:\n%s", text)
+	}
+}
+
+// TestLimits: which apply depends on whose kernels are compared.
+func TestLimits(t *testing.T) {
+	type list [5]float64 // float32 at batch 1, 64 and 4096, int8 at 1, ourselves
+	full := list{0.95, 0.9, 1.05, 0.4, 1}
+	for _, c := range []struct {
+		ours, best, coretype string
+		want                 list
+		says                 string
+	}{
+		{"avx512", "avx512", "", full, "all, for avx512"},
+		{"avx512", "avx512", "skylakex", full, "all, for avx512"},
+		{"avx2", "avx2", "", full, "all, for avx2"},
+		{"avx2", "avx512", "haswell", list{0, 0, 1.1, 0, 1}, "avx2 against OpenBLAS's kernels for Haswell"},
+		{"avx2", "avx2", "Haswell", list{0, 0, 1.1, 0, 1}, "avx2 against"},
+		{"avx2", "avx512", "", list{4: 1}, "none for avx2 against the best of OpenBLAS"},
+		{"avx512", "avx512", "Haswell", list{4: 1}, "none for avx512 against OpenBLAS's kernels for Haswell"},
+		{"go", "avx512", "Haswell", list{}, "none, for kernels in Go"},
+		{"go", "go", "", list{}, "none, for kernels in Go"},
+	} {
+		l := limitsOf(c.ours, c.best, c.coretype)
+		got := list{
+			l.forward(nets.Float32, 1, 1), l.forward(nets.Float32, 1, 64), l.forward(nets.Float32, 1, 4096), l.forward(nets.Int8, 1, 1), l.among(1),
+		}
+		if got != c.want || !strings.Contains(l.text, c.says) {
+			t.Errorf("%+v: %v, %q", c, got, l.text)
+		}
+		if two := l.forward(nets.Float32, 2, 1024); two != 0 {
+			t.Errorf("%+v: on two cores %v", c, two)
+		}
 	}
 }
 
@@ -144,23 +211,55 @@ func TestNewCheck(t *testing.T) {
 		ratio, limit float64
 		atLeast      bool
 		pass         bool
-	}{{3, 3.6, false, true}, {1, 0, true, true}, {4, 3.6, false, false}, {4, 5, true, false}, {5, 5, true, true}} {
+	}{{3, 3.6, false, true}, {1, 0, true, true}, {1, 0, false, true}, {4, 3.6, false, false}, {4, 5, true, false}, {5, 5, true, true}} {
 		if got := newCheck("", bench.Sample{c.ratio}, c.limit, c.atLeast); got.Pass != c.pass {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}
 }
 
-func TestPaired(t *testing.T) {
+func TestInterleave(t *testing.T) {
 	var order []int
 	timer := func(i int) bench.Timer {
 		return func(int) (time.Duration, error) { order = append(order, i); return 0, nil }
 	}
-	for _, t := range paired([]bench.Timer{timer(0), timer(1), timer(2), timer(3)}) {
+	for _, t := range interleave([]bench.Timer{timer(0), timer(1)}, []bench.Timer{timer(2), timer(3)}, []bench.Timer{timer(4), timer(5)}) {
 		_, _ = t(1)
 	}
-	if fmt.Sprint(order) != "[0 2 1 3]" {
+	if fmt.Sprint(order) != "[0 2 4 1 3 5]" {
 		t.Errorf("order %v", order)
+	}
+}
+
+func TestSetInputs(t *testing.T) {
+	const rows, width = 20, 50
+	few, all := fewSet(rows, width), allSet(rows, width)
+	for r := range rows {
+		sum := float32(0)
+		for _, v := range few[r*width : (r+1)*width] {
+			sum += v
+		}
+		if sum != ones {
+			t.Errorf("row %d has %v ones", r, sum)
+		}
+	}
+	for i, v := range all {
+		if !(v > 0) {
+			t.Errorf("input %d is %v", i, v)
+		}
+	}
+}
+
+// TestFarthest: rounds in which everything is slower say nothing, and slower or
+// faster is as far.
+func TestFarthest(t *testing.T) {
+	batches := []int{10, 20, 40}
+	for _, far := range []float64{0.8, 1.2} {
+		samples := []bench.Sample{{10, 30, 10, 10}, {20, 60, 20, 20 * 1.05}, {40 * far, 120 * far, 40 * far}}
+		batch, deviations := farthest(batches, samples)
+		if batch != 40 || len(deviations) != 3 || !near(deviations.Median(), 0.2) {
+			t.Errorf("%v: batch %d, %v", far, batch, deviations)
+		}
 	}
 }
 
@@ -222,12 +321,23 @@ func TestPeers(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rows) != 2*len(r.OpenBLAS) || len(r.Checks) != 2 || !strings.Contains(r.OpenBLAS[0], "OpenBLAS ") {
+	if len(r.Rows) != 4*len(r.OpenBLAS) || len(r.Checks) != 4 || !strings.Contains(r.OpenBLAS[0], "OpenBLAS ") {
 		t.Errorf("%s", out)
 	}
 	code, out, stderr = peers("-batch", "1", "-layers", "7-3", "-repetitions", "1", "-cores", "1", "-strict")
-	if code == exitOK == strings.Contains(out, "FAIL") || !strings.Contains(out, "gorgonia's step by ours, batch 1024") {
+	if code == exitOK == strings.Contains(out, "FAIL") || !strings.Contains(out, "gorgonia's step by ours, batch 1024") || !strings.Contains(out, "Limits: ") {
 		t.Errorf("exit %d, %q\n%s", code, stderr, out)
+	}
+}
+
+// TestKernelsThatOpenBLASLacks: OpenBLAS takes others and says nothing.
+func TestKernelsThatOpenBLASLacks(t *testing.T) {
+	if _, err := compile(t.TempDir()); err != nil {
+		t.Skip(err)
+	}
+	code, out, stderr := peers("-batch", "1", "-layers", "7-3", "-coretype", "Hassle")
+	if code != exitFailure || out != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "not for Hassle") {
+		t.Errorf("exit %d, %q, %q", code, out, stderr)
 	}
 }
 

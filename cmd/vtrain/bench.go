@@ -9,16 +9,21 @@ import (
 
 // benchCmd has a command for each thing to measure.
 type benchCmd struct {
-	Forward benchForwardCmd `cmd:"" help:"Time the forward of networks by batch size."`
-	Train   benchTrainCmd   `cmd:"" help:"Time training steps: forward, backward and optimiser."`
+	Forward   benchForwardCmd   `cmd:"" help:"Time the forward of networks by batch size."`
+	Train     benchTrainCmd     `cmd:"" help:"Time training steps: forward, backward and optimiser."`
+	Precision benchPrecisionCmd `cmd:"" help:"Compare an agent's policies in int8 with those in float32."`
 }
 
-// measureFlags say how often things are timed, and where results go.
+// measureFlags say how often things are timed, and which page shows results.
 type measureFlags struct {
 	Repetitions int     `default:"15" help:"Repetitions of each configuration; they take turns."`
 	Seconds     float64 `default:"2" help:"Time for each configuration, after which five repetitions do."`
-	JSON        string  `name:"json" placeholder:"FILE" help:"Write results as one JSON object; - for standard output, instead of the table."`
 	Markdown    string  `placeholder:"FILE" help:"Update the results in a page such as docs/performance.md."`
+}
+
+// jsonFlag is the file of commands whose other results are files too.
+type jsonFlag struct {
+	JSON string `name:"json" placeholder:"FILE" help:"Write results as one JSON object; - for standard output, instead of the table."`
 }
 
 const (
@@ -28,15 +33,15 @@ const (
 
 // check finds what is wrong before anything is measured. The error is about the
 // world, and usageError about the command line.
-func (f measureFlags) check(section string) error {
+func (f measureFlags) check(section, json string) error {
 	switch {
 	case f.Repetitions < 1 || f.Repetitions > maxRepetitions:
 		return usageError{fmt.Errorf("--repetitions is %d, expected 1 to %d", f.Repetitions, maxRepetitions)}
 	case !(f.Seconds > 0 && f.Seconds <= maxSeconds):
 		return usageError{fmt.Errorf("--seconds is %v, expected more than 0 and at most %d", f.Seconds, maxSeconds)}
 	}
-	if f.JSON != "" && f.JSON != "-" {
-		if err := bench.CheckWritable(f.JSON); err != nil {
+	if json != "" && json != "-" {
+		if err := bench.CheckWritable(json); err != nil {
 			return err
 		}
 	}
@@ -65,15 +70,15 @@ type report interface {
 	Markdown() string
 }
 
-// write puts a report where the flags want it.
-func (f measureFlags) write(s *streams, section string, r report) error {
+// write puts a report into the page, and into a file or the output.
+func (f measureFlags) write(s *streams, section, json string, r report) error {
 	if f.Markdown != "" {
 		if err := bench.UpdatePage(f.Markdown, section, r.Markdown()); err != nil {
 			return err
 		}
 	}
-	if f.JSON != "" {
-		if err := bench.WriteJSON(f.JSON, s.out, r); err != nil || f.JSON == "-" {
+	if json != "" {
+		if err := bench.WriteJSON(json, s.out, r); err != nil || json == "-" {
 			return err
 		}
 	}

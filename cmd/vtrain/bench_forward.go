@@ -2,15 +2,19 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"vtrain/bench"
+	"vtrain/nets"
 	"vtrain/nets/kernel"
 )
 
 type benchForwardCmd struct {
 	networkFlags
-	Batch []int `placeholder:"LIST" default:"1,2,4,8,16,64,256,1024,4096,16384,65536" help:"Batch sizes; default ${default}."`
+	Batch     []int    `placeholder:"LIST" default:"1,2,4,8,16,64,256,1024,4096,16384,65536" help:"Batch sizes; default ${default}."`
+	Precision []string `placeholder:"LIST" default:"float32" help:"Numbers to compute in, float32, int8 or both; default ${default}."`
 	measureFlags
+	jsonFlag
 	Plot string `placeholder:"FILE" help:"Draw time by batch and a roofline, .png or .svg."`
 }
 
@@ -34,13 +38,23 @@ func (c *benchForwardCmd) Run(s *streams) error {
 			return err
 		}
 	}
-	return c.write(s, c.section(), report)
+	return c.write(s, c.section(), c.JSON, report)
 }
 
 func (c *benchForwardCmd) check() (bench.Grid, error) {
 	g, err := c.grid(c.Batch)
 	if err != nil {
 		return g, err
+	}
+	for _, name := range c.Precision {
+		p, err := nets.ParsePrecision(name)
+		if err != nil {
+			return g, usageError{fmt.Errorf("--precision: %w", err)}
+		}
+		g.Precisions = append(g.Precisions, p)
+	}
+	if err := g.Validate(); err != nil { // int8 takes more memory
+		return g, usageError{err}
 	}
 	if c.Plot != "" {
 		if err := bench.CanDraw(c.Plot); err != nil {
@@ -53,7 +67,7 @@ func (c *benchForwardCmd) check() (bench.Grid, error) {
 			return g, err
 		}
 	}
-	return g, c.measureFlags.check(c.section())
+	return g, c.measureFlags.check(c.section(), c.JSON)
 }
 
 // draw measures the roofs as well, which only the figure shows.

@@ -43,10 +43,34 @@ func TestBenchForward(t *testing.T) {
 	if len(all) != 4 {
 		t.Fatalf("%d rows", len(all))
 	}
-	mustHave(t, all[0], "backend", "layers", "batch", "us_per_state", "gflops", "states_per_s", "cores")
+	mustHave(t, all[0], "precision", "backend", "layers", "batch", "us_per_state", "gflops", "states_per_s", "cores")
 	if all[3]["layers"] != "5-4-2" || all[3]["batch"] != 8. || all[3]["clock"] != "wall" {
 		t.Errorf("the last row is %v", all[3])
 	}
+}
+
+// TestBenchPrecisions: rows of both, in the table, the page and the figure.
+func TestBenchPrecisions(t *testing.T) {
+	plot, result := filepath.Join(t.TempDir(), "a.svg"), filepath.Join(t.TempDir(), "a.json")
+	page := write(t, "page.md", "<!-- measured: forward-dense -->\n<!-- end -->\n")
+	out := mustRun(t, "bench", "forward", "--batch", "1,8", "--layers", "7-3", "--cores", "1", "--repetitions", "1", "--precision", "float32,int8",
+		"--plot", plot, "--json", result, "--markdown", page)
+	mustSay(t, out, "precision", "float32", "int8")
+	mustSay(t, read(t, page), "| 7-3 | float32 | 1 | 8 | ", "| 7-3 | int8 | 1 | 8 | ")
+	mustSay(t, read(t, plot), "7-3, 1 core", "7-3 in int8, 1 core")
+	all := rows(t, read(t, result))
+	if len(all) != 4 || all[1]["precision"] != "float32" || all[3]["precision"] != "int8" {
+		t.Errorf("rows %v", all)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestBenchOutputs writes all there is at once.
@@ -57,19 +81,12 @@ func TestBenchOutputs(t *testing.T) {
 	out := mustRun(t, "bench", "forward", "--batch", "1,8", "--layers", "7-3", "--cores", "1", "--repetitions", "1", "--input", "binary",
 		"--plot", plot, "--json", result, "--markdown", page)
 	mustSay(t, out, "µs/state", "7-3")
-	var text [3]string
-	for i, path := range []string{plot, result, page} {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text[i] = string(b)
+	mustSay(t, read(t, plot), "<svg", "7-3, 1 core", "memory ", "peak ")
+	text := read(t, result)
+	if all := rows(t, text); len(all) != 2 || all[0]["input"] != "binary" || !strings.Contains(text, "peak_gflops") {
+		t.Errorf("results are %s", text)
 	}
-	mustSay(t, text[0], "<svg", "7-3, 1 core", "memory ", "peak ")
-	if all := rows(t, text[1]); len(all) != 2 || all[0]["input"] != "binary" || !strings.Contains(text[1], "peak_gflops") {
-		t.Errorf("results are %s", text[1])
-	}
-	mustSay(t, text[2], "| 7-3 | 1 | 8 | ", "Measured on: ")
+	mustSay(t, read(t, page), "| 7-3 | float32 | 1 | 8 | ", "Measured on: ")
 }
 
 func TestBenchTrain(t *testing.T) {
@@ -80,6 +97,62 @@ func TestBenchTrain(t *testing.T) {
 	}
 	mustHave(t, all[1], "batch", "ms_per_step", "samples_per_s", "layers", "cores", "forward_ratio")
 	mustSay(t, mustRun(t, append(args, "--cpu-time")...), "ms/step", "7-3")
+}
+
+// recordedGames is a file of games of many small rules, tiny among them.
+var recordedGames = filepath.Join("..", "..", "testdata", "games_small.jsonl.gz")
+
+func TestBenchPrecision(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	trainSmall(t, dir, "--iterations", "1", "--set", "evaluation.games=0")
+	page := write(t, "page.md", "<!-- measured: precision -->\n<!-- end -->\n")
+	args := []string{"bench", "precision", "--agent", "run:" + dir, "--rows", "100", "--repetitions", "1", recordedGames}
+	mustSay(t, mustRun(t, append(args, "--markdown", page)...), "mean distance", "other favourite", "average", "current")
+	mustSay(t, read(t, page), "| average | ", "| current | ", "trained for 1 iteration", "States: 100")
+	args = append(args, filepath.Join("..", "..", "testdata", "regret_matching.jsonl.gz")) // passed over
+	all := rows(t, mustRun(t, append(args, "--json")...))
+	if len(all) != 2 || all[0]["policy"] != "average" || all[1]["policy"] != "current" {
+		t.Fatalf("rows %v", all)
+	}
+	mustHave(t, all[0], "layers", "mean_total_variation", "p50_total_variation", "p90_total_variation", "p99_total_variation", "max_total_variation",
+		"states_of_another_favourite", "float32_us_per_state", "int8_us_per_state")
+}
+
+// TestBenchPrecisionBadInput: each mistake is one line that names it.
+func TestBenchPrecisionBadInput(t *testing.T) {
+	root := t.TempDir()
+	tiny, missing := filepath.Join(root, "tiny"), filepath.Join(root, "missing")
+	trainSmall(t, tiny, "--iterations", "1", "--set", "evaluation.games=0")
+	testdata := filepath.Join("..", "..", "testdata")
+	classic, matching := filepath.Join(testdata, "games_classic.jsonl.gz"), filepath.Join(testdata, "regret_matching.jsonl.gz")
+	for _, k := range []struct {
+		args string
+		code int
+		says []string
+	}{
+		{recordedGames, exitUsage, []string{"--agent"}},
+		{"--agent run:" + tiny, exitUsage, []string{"<file>"}},
+		{"--agent rule " + recordedGames, exitUsage, []string{"rule is a bot", "run:DIR"}},
+		{"--agent rulle " + recordedGames, exitUsage, []string{"did you mean rule?"}},
+		{"--agent run:" + tiny + "@greedy " + recordedGames, exitUsage, []string{"@greedy", "no suffix"}},
+		{"--agent run:" + missing + " " + recordedGames, exitFailure, []string{"run:" + missing}},
+		{"--agent run:" + root + " " + recordedGames, exitFailure, []string{root, "folder of a checkpoint or a run"}},
+		{"--rows 0 --agent run:" + tiny + " " + recordedGames, exitUsage, []string{"--rows is 0"}},
+		{"--rows 2000000 --agent run:" + tiny + " " + recordedGames, exitUsage, []string{"--rows is 2000000", "1000000"}},
+		{"--rows 900000 --agent run:" + tiny + " " + recordedGames, exitFailure, []string{"of tiny rules", "at least 900000"}},
+		{"--repetitions 0 --agent run:" + tiny + " " + recordedGames, exitUsage, []string{"--repetitions is 0"}},
+		{"--markdown " + missing + " --agent run:" + tiny + " " + recordedGames, exitFailure, []string{missing}},
+		{"--agent run:" + tiny + " " + missing, exitFailure, []string{missing}},
+		{"--agent run:" + tiny + " " + root, exitFailure, []string{root}},
+		{"--agent run:" + tiny + " " + matching, exitFailure, []string{"no recorded games", matching, "regret matching"}},
+		{"--agent run:" + tiny + " " + classic, exitFailure, []string{tiny, "on tiny rules", "rules.hand is 8, expected 2"}},
+	} {
+		code, out, stderr := vtrain(t, append([]string{"bench", "precision"}, strings.Fields(k.args)...)...)
+		if code != k.code || out != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d, expected %d; output %q and %q", k.args, code, k.code, out, stderr)
+		}
+		mustSay(t, stderr, k.says...)
+	}
 }
 
 // TestBenchDefaults: the networks of the default grid are of use.
@@ -105,11 +178,14 @@ func TestBenchBadInput(t *testing.T) {
 		code int
 		says []string
 	}{
-		{"bench", exitUsage, []string{"forward", "train"}},
+		{"bench", exitUsage, []string{"forward", "train", "precision"}},
 		{"bench fly", exitUsage, []string{"fly"}},
 		{"bench forward --batch 1,x", exitUsage, []string{"--batch", "x"}},
 		{"bench forward --batch 0", exitUsage, []string{"batch 0"}},
 		{"bench train --batch 2000000", exitUsage, []string{"batch 2000000", "1048576"}},
+		{"bench forward --precision float32,int4", exitUsage, []string{"--precision", "int4", "int8"}},
+		{"bench forward --precision int8 --layers 1000000-3 --batch 1", exitUsage, []string{"1000000-3"}},
+		{"bench train --precision int8", exitUsage, []string{"--precision"}},
 		{"bench forward --layers 7", exitUsage, []string{"layers [7]"}},
 		{"bench train --layers 7-3,wide", exitUsage, []string{`"wide"`}},
 		{"bench forward --cores 0", exitUsage, []string{"0 cores", "granted"}},

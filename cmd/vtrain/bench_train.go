@@ -6,6 +6,7 @@ type benchTrainCmd struct {
 	networkFlags
 	Batch []int `placeholder:"LIST" default:"256,1024,4096" help:"Batch sizes; default ${default}."`
 	measureFlags
+	jsonFlag
 }
 
 // section is the name of the results in a page.
@@ -17,7 +18,7 @@ func (c *benchTrainCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if err := c.check(c.section()); err != nil {
+	if err := c.check(c.section(), c.JSON); err != nil {
 		return err
 	}
 	o, finish := c.options(s)
@@ -26,5 +27,5 @@ func (c *benchTrainCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	return c.write(s, c.section(), report)
+	return c.write(s, c.section(), c.JSON, report)
 }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"vtrain/bench"
+)
+
+// A report compares the networks of this repository with those of others.
+type report struct {
+	Machine  bench.Machine `json:"machine"`
+	Engines  []string      `json:"engines"`
+	OpenBLAS []string      `json:"openblas"` // core type, configuration and threads of each process
+	Limits   string        `json:"limits"`   // which apply
+	Rows     []row         `json:"rows"`
+	Checks   []check       `json:"checks"`
+
+	limits limits
+}
+
+// A row is forwards of one batch. OpenBLAS computes the bare products, this
+// repository all of the network.
+type row struct {
+	Layers     string      `json:"layers"`
+	Precision  string      `json:"precision"`
+	Cores      int         `json:"cores"`
+	Batch      int         `json:"batch"`
+	Clock      bench.Clock `json:"clock"`
+	Micros     float64     `json:"us_per_state"`
+	GFLOPS     float64     `json:"gflops"`
+	BLASMicros float64     `json:"openblas_us_per_state"`
+	BLASGFLOPS float64     `json:"openblas_gflops"`
+	Ratio      float64     `json:"ratio"`           // of times, ours by theirs, median of rounds
+	Quartiles  [2]float64  `json:"ratio_quartiles"` // of the same
+	Limit      float64     `json:"limit"`           // of the ratio, 0 for none
+	Pass       bool        `json:"pass"`
+}
+
+// A check is another ratio that has a limit.
+type check struct {
+	What      string     `json:"what"`
+	Ratio     float64    `json:"ratio"`
+	Quartiles [2]float64 `json:"ratio_quartiles"`
+	AtLeast   bool       `json:"at_least"` // the limit is the lowest, not the highest
+	Limit     float64    `json:"limit"`    // 0 for none
+	Pass      bool       `json:"pass"`
+}
+
+// newReport returns a report without results.
+func newReport(l limits) *report {
+	return &report{Machine: bench.ThisMachine(), Limits: l.text, limits: l}
+}
+
+// missed counts the limits that are not held.
+func (r *report) missed() int {
+	n := 0
+	for _, w := range r.Rows {
+		if !w.Pass {
+			n++
+		}
+	}
+	for _, c := range r.Checks {
+		if !c.Pass {
+			n++
+		}
+	}
+	return n
+}
+
+// forwardTable returns the rows for people.
+func (r *report) forwardTable() bench.Table {
+	t := bench.Table{Header: []string{"precision", "cores", "batch", "µs/state", "GFLOP/s", "OpenBLAS µs/state", "GFLOP/s", "ratio", "quartiles", "limit", ""}}
+	for _, w := range r.Rows {
+		limit := ""
+		if w.Limit > 0 {
+			limit = "≤ " + strconv.FormatFloat(w.Limit, 'f', 2, 64)
+		}
+		t.Rows = append(t.Rows, []string{
+			w.Precision, strconv.Itoa(w.Cores), strconv.Itoa(w.Batch), bench.Significant(w.Micros, 3), bench.Significant(w.GFLOPS, 3),
+			bench.Significant(w.BLASMicros, 3), bench.Significant(w.BLASGFLOPS, 3), ratio(w.Ratio), span(w.Quartiles), limit, verdict(w.Limit, w.Pass),
+		})
+	}
+	return t
+}
+
+// checkTable returns the checks for people.
+func (r *report) checkTable() bench.Table {
+	t := bench.Table{Header: []string{"ratio of", "ratio", "quartiles", "limit", ""}}
+	for _, c := range r.Checks {
+		sign := "≤ "
+		if c.AtLeast {
+			sign = "≥ "
+		}
+		limit := ""
+		if c.Limit > 0 {
+			limit = sign + strconv.FormatFloat(c.Limit, 'f', 1, 64)
+		}
+		t.Rows = append(t.Rows, []string{c.What, ratio(c.Ratio), span(c.Quartiles), limit, verdict(c.Limit, c.Pass)})
+	}
+	return t
+}
+
+func ratio(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+func span(q [2]float64) string { return ratio(q[0]) + "-" + ratio(q[1]) }
+
+func verdict(limit float64, pass bool) string {
+	switch {
+	case limit == 0:
+		return ""
+	case pass:
+		return "pass"
+	}
+	return "FAIL"
+}
+
+// write puts the report where the flags want it.
+func (r *report) write(o options, stdout io.Writer) error {
+	if o.markdown != "" {
+		if err := bench.UpdatePage(o.markdown, o.section(), r.text()); err != nil {
+			return err
+		}
+	}
+	if o.json != "" {
+		if err := bench.WriteJSON(o.json, stdout, r); err != nil || o.json == "-" {
+			return err
+		}
+	}
+	if err := r.forwardTable().Write(stdout); err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout)
+	if err := r.checkTable().Write(stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "\n%s\n", r.applicable())
+	return err
+}
+
+// applicable says which limits there are.
+func (r *report) applicable() string { return "Limits: " + r.Limits + "." }
+
+// text returns the report for a page.
+func (r *report) text() string {
+	return r.forwardTable().Markdown() + "\n" + r.checkTable().Markdown() + bench.Notes(r.Machine) +
+		"OpenBLAS: " + strings.Join(r.OpenBLAS, "; ") + ".\n" + r.applicable() + "\n"
+}
