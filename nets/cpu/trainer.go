@@ -26,12 +26,14 @@ func newTrainer(set *kernel.Set, shape nets.MLP, p nets.Params, o nets.TrainerOp
 	return nets.NewTrainer(newGradient(set, shape), p, o)
 }
 
-// gradient implements nets.Differentiator in three sweeps. The first packs the
-// weights. The second takes blocks of rows forward and backward while they are
-// in the cache, and packs their activations and derivatives as the factors of
-// weight gradients. The third multiplies those, Xᵀ·Δ, for blocks of inputs that
-// each sum over all rows in order: no worker has a gradient of its own, nothing
-// is left to reduce, and the sums don't depend on who computes them.
+// gradient implements nets.Differentiator in sweeps. The first packs the
+// weights. Then, for each part of the batch, one takes blocks of rows forward
+// and backward while they are in the cache, and packs their activations and
+// derivatives as the factors of weight gradients; another multiplies those,
+// Xᵀ·Δ, and adds them to the gradient, for blocks of inputs that each sum over
+// all rows in order. No worker has a gradient of its own, nothing is left to
+// reduce, and the sums depend neither on who computes them nor on the parts,
+// which bound the memory.
 type gradient struct {
 	nets.MLP
 	set     *kernel.Set
@@ -40,21 +42,22 @@ type gradient struct {
 	turned  []*kernel.Panels // [layer]: the transposed weights, above the first layer
 	scratch vec.Locals[*trainScratch]
 
-	// The batch, for which there is room for so many rows.
+	// The part of the batch, for which there is room for so many rows.
 	capacity int
 	left     [][]float32      // [layer]: what goes into the layer, transposed, as a left factor
 	right    []*kernel.Panels // [layer]: derivatives of the loss by its sums before ReLU
-	sums     []float64        // [group]: part of the loss
-	bad      []int            // [group]: first row that isn't finite, or -1
 	dense    []bool           // [block]: whether its inputs are too many to list
+	sums     []float64        // [group of the batch]: its part of the loss
+	bad      []int            // [group of the batch]: its first row that isn't finite, or -1
 
 	packing, products []job // what sweeps are cut into
 
 	// Arguments of the ranges that the pool runs, and their functions.
 	dst, params                         nets.Params
-	x                                   matrix
-	rows                                int
 	loss                                nets.Loss
+	x                                   matrix // from the part's first row on
+	first, rows                         int    // the part: its place in the batch, and its rows
+	grain                               int    // rows of a block
 	packJobs, rowBlock, inputBlock, mul func(lo, hi int)
 }
 
@@ -77,13 +80,17 @@ const (
 // however large the blocks are, which are a multiple.
 const group = 8
 
-// chunk is the rows whose set inputs are listed at a time.
-const chunk = 512
+// listedInputs and chunk are the inputs and the rows whose set inputs are
+// listed at a time.
+const (
+	listedInputs = 64
+	chunk        = 512
+)
 
 // trainScratch is what one worker needs.
 type trainScratch struct {
 	set      sparse        // of a block of rows
-	columns  *kernel.Lists // the rows of a chunk in which each of 64 inputs is set
+	columns  *kernel.Lists // the rows of a chunk in which some inputs are set
 	y, delta []matrix      // [layer]: of a block of rows; of layer l, what it gives out
 }
 
@@ -103,7 +110,7 @@ func newGradient(set *kernel.Set, shape nets.MLP) *gradient {
 
 func (g *gradient) newScratch() *trainScratch {
 	rows, n := g.set.Block(), g.Layers()
-	s := &trainScratch{newSparse(g.set, rows, g.In()), g.set.NewLists(64, 64*chunk), make([]matrix, n), make([]matrix, n)}
+	s := &trainScratch{newSparse(g.set, rows, g.In()), g.set.NewLists(listedInputs, listedInputs*chunk), make([]matrix, n), make([]matrix, n)}
 	for l, out := range g.MLP[1:] {
 		row := kernel.Stride(out)
 		if l == n-1 {
@@ -141,60 +148,92 @@ func cut(jobs []job, kind jobKind, layer, n, step int) []job {
 	return jobs
 }
 
-// inputsOf returns the inputs of a product of layer l: so many that a panel of
-// derivatives serves some tiles while it is in the cache, so few that every
-// worker gets its share. In the first layer it is the inputs that are listed
-// together.
+// inputsOf returns the inputs of a product of layer l, in whole tiles: half of a
+// worker's share, so that the workers end at about the same time, and no more
+// than stay in the cache while the derivatives stream by.
 func (g *gradient) inputsOf(l int) int {
-	if l == 0 {
-		return 64 / g.set.Rows() * g.set.Rows()
-	}
-	tiles := g.MLP[l] / (2 * g.set.Rows() * g.pool.Workers())
-	return g.set.Rows() * min(max(tiles, 1), 16)
+	const most = 256
+	jobs := max(2*g.pool.Workers(), (g.MLP[l]+most-1)/most)
+	share := (g.MLP[l] + jobs - 1) / jobs
+	return (share + g.set.Rows() - 1) / g.set.Rows() * g.set.Rows()
 }
 
 func (g *gradient) Gradient(dst, p nets.Params, x []float32, rows int, loss nets.Loss) (float64, int) {
-	g.reserve(rows)
-	g.dst, g.params, g.x, g.rows, g.loss = dst, p, matrix{x, g.In()}, rows, loss
+	part := g.partRows(rows)
+	g.reserve(rows, part)
+	g.dst, g.params, g.loss = dst, p, loss
 	g.pool.Run(len(g.packing), 1, g.packJobs)
-	g.pool.Run(rows, g.set.Block(), g.rowBlock)
-	sum, bad := g.verdict()
-	if bad < 0 {
+	bad := -1
+	for g.first = 0; g.first < rows; g.first += part {
+		g.x, g.rows = matrix{x[g.first*g.In():], g.In()}, min(part, rows-g.first)
+		if b := g.sweep(bad < 0); bad < 0 {
+			bad = b
+		}
+	}
+	g.x, g.loss = matrix{}, nil
+	sum := 0.0
+	for _, s := range g.sums[:(rows+group-1)/group] {
+		sum += s
+	}
+	return sum, bad
+}
+
+// partRows returns the rows of a part of the batch: as many as the kernels sum
+// over at once, or a block for each worker, in equal shares and whole groups.
+func (g *gradient) partRows(rows int) int {
+	most := max(512, g.pool.Workers()*g.set.Block())
+	parts := (rows + most - 1) / most
+	share := (rows + parts - 1) / parts
+	return (share + group - 1) / group * group
+}
+
+// reserve makes room for a batch and its parts.
+func (g *gradient) reserve(rows, part int) {
+	if part > g.capacity {
+		g.capacity = part
+		for l := range g.layers {
+			g.left[l] = kernel.NewFloats(g.set.PackedRows(g.MLP[l], part))
+			g.right[l] = g.set.NewPanels(part, g.MLP[l+1])
+		}
+		g.dense = make([]bool, part)
+	}
+	if groups := (rows + group - 1) / group; groups > len(g.sums) {
+		g.sums, g.bad = make([]float64, groups), make([]int, groups)
+	}
+}
+
+// sweep takes the part forward and backward, and adds its weight gradients if
+// they are wanted and all its rows are good. It returns the first bad row of
+// the batch, or -1.
+func (g *gradient) sweep(wanted bool) int {
+	for _, p := range g.right {
+		p.Resize(g.rows)
+	}
+	g.grain = trainGrain(g.set, g.rows, g.pool.Workers())
+	g.pool.Run(g.rows, g.grain, g.rowBlock)
+	for _, bad := range g.bad[g.first/group : (g.first+g.rows+group-1)/group] {
+		if bad >= 0 {
+			return bad
+		}
+	}
+	if wanted {
 		if !g.listed() {
-			g.pool.Run(rows, g.set.Block(), g.inputBlock)
+			g.pool.Run(g.rows, g.grain, g.inputBlock)
 		}
 		g.pool.Run(len(g.products), 1, g.mul)
 	}
-	g.x, g.loss = matrix{}, nil
-	return sum, bad
+	return -1
 }
 
-// reserve makes room for a batch.
-func (g *gradient) reserve(rows int) {
-	if rows > g.capacity {
-		g.capacity = rows
-		for l := range g.layers {
-			g.left[l] = kernel.NewFloats(g.set.PackedRows(g.MLP[l], rows))
-			g.right[l] = g.set.NewPanels(rows, g.MLP[l+1])
-		}
-		groups := (rows + group - 1) / group
-		g.sums, g.bad, g.dense = make([]float64, groups), make([]int, groups), make([]bool, groups)
+// trainGrain returns the rows of a block, in whole tiles and groups, so that
+// the workers get about equal shares.
+func trainGrain(set *kernel.Set, rows, workers int) int {
+	unit := set.Rows()
+	for unit%group != 0 {
+		unit += set.Rows()
 	}
-	for _, p := range g.right {
-		p.Resize(rows)
-	}
-}
-
-// verdict sums the loss over the groups, and finds the first bad row.
-func (g *gradient) verdict() (sum float64, bad int) {
-	bad = -1
-	for i := range (g.rows + group - 1) / group {
-		sum += g.sums[i]
-		if bad < 0 {
-			bad = g.bad[i]
-		}
-	}
-	return sum, bad
+	share := (grain(set, rows, workers) + unit - 1) / unit * unit
+	return min(share, set.Block()/unit*unit)
 }
 
 func (g *gradient) runPacking(lo, hi int) {
@@ -237,21 +276,21 @@ func (g *gradient) forward(s *trainScratch, lo, rows int) {
 	x, top := g.x.from(lo), g.Layers()-1
 	for l := range g.layers {
 		if l == 0 {
-			g.first(s, x, lo, rows)
+			g.enter(s, x, lo, rows)
 		} else {
 			g.layers[l].affine(g.set, s.y[l], x, rows, l < top)
 		}
-		if l > 0 || g.dense[lo/g.set.Block()] {
+		if l > 0 || g.dense[lo/g.grain] {
 			g.set.PackRows(g.left[l], g.MLP[l], g.rows, x.data, x.row, lo, rows)
 		}
 		x = s.y[l]
 	}
 }
 
-// first computes the first layer, and notes whether its inputs can be listed.
-func (g *gradient) first(s *trainScratch, x matrix, lo, rows int) {
+// enter computes the first layer, and notes whether its inputs can be listed.
+func (g *gradient) enter(s *trainScratch, x matrix, lo, rows int) {
 	hidden, listed := g.Layers() > 1, s.set.list(x, rows, g.In())
-	g.dense[lo/g.set.Block()] = !listed
+	g.dense[lo/g.grain] = !listed
 	if listed {
 		s.set.affine(g.set, &g.layers[0], s.y[0], hidden)
 	} else {
@@ -264,8 +303,8 @@ func (g *gradient) score(s *trainScratch, lo, hi int) {
 	top, out := g.Layers()-1, g.Out()
 	y, dy := s.y[top].data, s.delta[top].data
 	for r := lo; r < hi; r += group {
-		from, to := r-lo, min(r+group, hi)-lo
-		g.sums[r/group], g.bad[r/group] = nets.Score(g.loss, dy[from*out:to*out], y[from*out:to*out], r, lo+to)
+		from, to, row := r-lo, min(r+group, hi)-lo, g.first+r
+		g.sums[row/group], g.bad[row/group] = nets.Score(g.loss, dy[from*out:to*out], y[from*out:to*out], row, row+to-from)
 	}
 }
 
@@ -280,7 +319,7 @@ func (g *gradient) runProducts(lo, hi int) {
 		right := g.right[j.layer]
 		switch {
 		case j.kind == biases:
-			ones := kernel.Product{M: 1, A: one[:], B: right, C: bias, RowC: len(bias)}
+			ones := kernel.Product{M: 1, A: one[:], B: right, C: bias, RowC: len(bias), Add: g.first > 0}
 			g.set.Multiply(&ones, 0, right.Count())
 		case j.layer == 0 && g.listed():
 			g.addListed(s, weight, j.lo, j.hi)
@@ -294,9 +333,9 @@ func (g *gradient) runProducts(lo, hi int) {
 // one is all elements of a row of ones, at a distance of zero.
 var one = [1]float32{1}
 
-// listed reports whether most blocks of the batch have few inputs set.
+// listed reports whether most blocks of the part have few inputs set.
 func (g *gradient) listed() bool {
-	blocks, dense := (g.rows+g.set.Block()-1)/g.set.Block(), 0
+	blocks, dense := (g.rows+g.grain-1)/g.grain, 0
 	for _, d := range g.dense[:blocks] {
 		if d {
 			dense++
@@ -308,7 +347,7 @@ func (g *gradient) listed() bool {
 // packInputs packs the inputs of the rows [lo,hi), one block, unless the
 // forward did.
 func (g *gradient) packInputs(lo, hi int) {
-	if !g.dense[lo/g.set.Block()] {
+	if !g.dense[lo/g.grain] {
 		g.set.PackRows(g.left[0], g.In(), g.rows, g.x.from(lo).data, g.x.row, lo, hi-lo)
 	}
 }
@@ -316,22 +355,28 @@ func (g *gradient) packInputs(lo, hi int) {
 // multiply computes the weight gradients of a job's inputs, which begin a tile.
 func (g *gradient) multiply(weight []float32, j job) {
 	out, right := g.MLP[j.layer+1], g.right[j.layer]
-	p := kernel.Product{M: j.hi - j.lo, A: g.left[j.layer][j.lo*g.rows:], Packed: true, B: right, C: weight[j.lo*out:], RowC: out}
+	p := kernel.Product{M: j.hi - j.lo, A: g.left[j.layer][j.lo*g.rows:], Packed: true, B: right, C: weight[j.lo*out:], RowC: out, Add: g.first > 0}
 	g.set.Multiply(&p, 0, right.Count())
 }
 
-// addListed computes the weight gradients of the inputs [lo,hi), at most 64 of
-// them, by adding the derivatives of the rows in which they are set.
+// addListed computes the weight gradients of the inputs [lo,hi) by adding the
+// derivatives of the rows in which they are set, for some inputs and a chunk of
+// rows at a time.
 func (g *gradient) addListed(s *trainScratch, weight []float32, lo, hi int) {
-	out, right := g.MLP[1], g.right[0]
-	p := kernel.Product{B: right, C: weight[lo*out:], RowC: out}
-	for from := 0; from < g.rows; from += chunk {
-		s.columns.Reset(g.rows)
-		s.columns.AppendColumns(g.x.from(from).data, g.x.row, from, min(chunk, g.rows-from), lo, hi)
-		p.Add = from > 0
-		for j := 0; j < right.Count(); j += gatherPanels {
-			g.set.Gather(s.columns, &p, j, min(j+gatherPanels, right.Count()))
+	for ; lo < hi; lo += listedInputs {
+		for from := 0; from < g.rows; from += chunk {
+			g.addChunk(s, weight, lo, min(lo+listedInputs, hi), from)
 		}
+	}
+}
+
+func (g *gradient) addChunk(s *trainScratch, weight []float32, lo, hi, from int) {
+	out, right := g.MLP[1], g.right[0]
+	s.columns.Reset(g.rows)
+	s.columns.AppendColumns(g.x.from(from).data, g.x.row, from, min(chunk, g.rows-from), lo, hi)
+	p := kernel.Product{B: right, C: weight[lo*out:], RowC: out, Add: g.first+from > 0}
+	for j := 0; j < right.Count(); j += gatherPanels {
+		g.set.Gather(s.columns, &p, j, min(j+gatherPanels, right.Count()))
 	}
 }
 
