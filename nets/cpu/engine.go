@@ -128,10 +128,11 @@ func (b *backend) forwardBlock(lo, hi int) {
 // layer takes rows through layer l.
 func (b *backend) layer(s *scratch, l int, y, x matrix, rows int) {
 	hidden := l < len(b.layers)-1
+	to := y.of(rows, b.MLP[l+1])
 	if l == 0 && s.set.list(x, rows, b.In()) {
-		s.set.affine(b.set, &b.layers[l], y, hidden)
+		s.set.affine(b.set, &b.layers[l], to, hidden)
 	} else {
-		b.layers[l].affine(b.set, y, x, rows, hidden)
+		b.layers[l].affine(b.set, to, x.of(rows, b.MLP[l]), rows, hidden)
 	}
 }
 

@@ -39,9 +39,15 @@ type matrix struct {
 	row  int
 }
 
+// from returns the matrix from a row on.
+func (m matrix) from(r int) matrix { return matrix{m.data[r*m.row:], m.row} }
+
+// of returns the matrix for the kernels.
+func (m matrix) of(rows, columns int) kernel.Matrix { return kernel.Rows(m.data, m.row, rows, columns) }
+
 // affine computes y = x·W + b for rows of x, with ReLU if the layer is hidden.
-func (l *layer) affine(set *kernel.Set, y, x matrix, rows int, hidden bool) {
-	p := kernel.Product{M: rows, A: x.data, RowA: x.row, ColumnA: 1, B: l.weight, C: y.data, RowC: y.row, Bias: l.bias, ReLU: hidden}
+func (l *layer) affine(set *kernel.Set, y, x kernel.Matrix, rows int, hidden bool) {
+	p := kernel.Product{M: rows, A: x, B: l.weight, C: y, Bias: l.bias, ReLU: hidden}
 	set.Multiply(&p, 0, l.weight.Count())
 }
 
@@ -75,8 +81,8 @@ func (s *sparse) list(x matrix, rows, in int) bool {
 const gatherPanels = 4
 
 // affine is that of the layer, of the listed rows.
-func (s *sparse) affine(set *kernel.Set, l *layer, y matrix, hidden bool) {
-	p := kernel.Product{B: l.weight, C: y.data, RowC: y.row, Bias: l.bias, ReLU: hidden}
+func (s *sparse) affine(set *kernel.Set, l *layer, y kernel.Matrix, hidden bool) {
+	p := kernel.Product{B: l.weight, C: y, Bias: l.bias, ReLU: hidden}
 	for lo := 0; lo < l.weight.Count(); lo += gatherPanels {
 		set.Gather(s.lists, &p, lo, min(lo+gatherPanels, l.weight.Count()))
 	}

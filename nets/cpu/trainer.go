@@ -28,10 +28,9 @@ func newTrainer(set *kernel.Set, shape nets.MLP, p nets.Params, o nets.TrainerOp
 
 // gradient implements nets.Differentiator in sweeps. The first packs the
 // weights. Then, for each part of the batch, one takes blocks of rows forward
-// and backward while they are in the cache, and packs their activations and
-// derivatives as the factors of weight gradients; another multiplies those,
-// Xᵀ·Δ, and adds them to the gradient, for blocks of inputs that each sum over
-// all rows in order. No worker has a gradient of its own, nothing is left to
+// and backward while they are in the cache, and leaves their activations and
+// derivatives in panels; another multiplies those, Xᵀ·Δ, and adds them to the
+// gradient, for blocks of inputs that each sum over all rows in order. No worker has a gradient of its own, nothing is left to
 // reduce, and the sums depend neither on who computes them nor on the parts,
 // which bound the memory.
 type gradient struct {
@@ -44,8 +43,8 @@ type gradient struct {
 
 	// The part of the batch, for which there is room for so many rows.
 	capacity int
-	left     [][]float32      // [layer]: what goes into the layer, transposed, as a left factor
-	right    []*kernel.Panels // [layer]: derivatives of the loss by its sums before ReLU
+	x        []*kernel.Panels // [layer]: what goes into it
+	delta    []*kernel.Panels // [layer]: derivatives of the loss by its sums before ReLU
 	dense    []bool           // [block]: whether its inputs are too many to list
 	sums     []float64        // [group of the batch]: its part of the loss
 	bad      []int            // [group of the batch]: its first row that isn't finite, or -1
@@ -55,7 +54,7 @@ type gradient struct {
 	// Arguments of the ranges that the pool runs, and their functions.
 	dst, params                         nets.Params
 	loss                                nets.Loss
-	x                                   matrix // from the part's first row on
+	inputs                              matrix // from the part's first row on
 	first, rows                         int    // the part: its place in the batch, and its rows
 	grain                               int    // rows of a block
 	packJobs, rowBlock, inputBlock, mul func(lo, hi int)
@@ -72,7 +71,7 @@ type jobKind int
 const (
 	weights       jobKind = iota // pack panels of the weights
 	turnedWeights                // and of their transpose
-	inputs                       // weight gradients of the inputs [lo,hi)
+	inputWeights                 // weight gradients of the inputs [lo,hi)
 	biases                       // bias gradient
 )
 
@@ -89,16 +88,16 @@ const (
 
 // trainScratch is what one worker needs.
 type trainScratch struct {
-	set      sparse        // of a block of rows
-	columns  *kernel.Lists // the rows of a chunk in which some inputs are set
-	y, delta []matrix      // [layer]: of a block of rows; of layer l, what it gives out
+	set     sparse        // of a block of rows
+	columns *kernel.Lists // the rows of a chunk in which some inputs are set
+	y, dy   matrix        // outputs of a block of rows, and derivatives by them
 }
 
 func newGradient(set *kernel.Set, shape nets.MLP) *gradient {
 	n := shape.Layers()
 	g := &gradient{
 		MLP: slices.Clone(shape), set: set, layers: newLayers(set, shape),
-		turned: make([]*kernel.Panels, n), left: make([][]float32, n), right: make([]*kernel.Panels, n),
+		turned: make([]*kernel.Panels, n), x: make([]*kernel.Panels, n), delta: make([]*kernel.Panels, n),
 	}
 	for l := 1; l < n; l++ {
 		g.turned[l] = set.NewPanels(shape[l+1], shape[l])
@@ -109,17 +108,11 @@ func newGradient(set *kernel.Set, shape nets.MLP) *gradient {
 }
 
 func (g *gradient) newScratch() *trainScratch {
-	rows, n := g.set.Block(), g.Layers()
-	s := &trainScratch{newSparse(g.set, rows, g.In()), g.set.NewLists(listedInputs, listedInputs*chunk), make([]matrix, n), make([]matrix, n)}
-	for l, out := range g.MLP[1:] {
-		row := kernel.Stride(out)
-		if l == n-1 {
-			row = out // as losses want it
-		}
-		s.y[l] = matrix{kernel.NewFloats(rows * row), row}
-		s.delta[l] = matrix{kernel.NewFloats(rows * row), row}
+	rows, out := g.set.Block(), g.Out()
+	return &trainScratch{
+		set: newSparse(g.set, rows, g.In()), columns: g.set.NewLists(listedInputs, listedInputs*chunk),
+		y: matrix{kernel.NewFloats(rows * out), out}, dy: matrix{kernel.NewFloats(rows * out), out},
 	}
-	return s
 }
 
 func (g *gradient) Prepare(pool *vec.Pool) {
@@ -129,7 +122,7 @@ func (g *gradient) Prepare(pool *vec.Pool) {
 		if l > 0 {
 			g.packing = cut(g.packing, turnedWeights, l, g.turned[l].Count(), packedPanels)
 		}
-		g.products = cut(g.products, inputs, l, g.MLP[l], g.inputsOf(l))
+		g.products = cut(g.products, inputWeights, l, g.MLP[l], g.inputsOf(l))
 		g.products = append(g.products, job{biases, l, 0, 0})
 	}
 	for range pool.Workers() {
@@ -148,14 +141,14 @@ func cut(jobs []job, kind jobKind, layer, n, step int) []job {
 	return jobs
 }
 
-// inputsOf returns the inputs of a product of layer l, in whole tiles: half of a
-// worker's share, so that the workers end at about the same time, and no more
+// inputsOf returns the inputs of a product of layer l, in whole panels: half of
+// a worker's share, so that the workers end at about the same time, and no more
 // than stay in the cache while the derivatives stream by.
 func (g *gradient) inputsOf(l int) int {
 	const most = 256
 	jobs := max(2*g.pool.Workers(), (g.MLP[l]+most-1)/most)
 	share := (g.MLP[l] + jobs - 1) / jobs
-	return (share + g.set.Rows() - 1) / g.set.Rows() * g.set.Rows()
+	return (share + g.set.Columns() - 1) / g.set.Columns() * g.set.Columns()
 }
 
 func (g *gradient) Gradient(dst, p nets.Params, x []float32, rows int, loss nets.Loss) (float64, int) {
@@ -165,12 +158,12 @@ func (g *gradient) Gradient(dst, p nets.Params, x []float32, rows int, loss nets
 	g.pool.Run(len(g.packing), 1, g.packJobs)
 	bad := -1
 	for g.first = 0; g.first < rows; g.first += part {
-		g.x, g.rows = matrix{x[g.first*g.In():], g.In()}, min(part, rows-g.first)
+		g.inputs, g.rows = matrix{x[g.first*g.In():], g.In()}, min(part, rows-g.first)
 		if b := g.sweep(bad < 0); bad < 0 {
 			bad = b
 		}
 	}
-	g.x, g.loss = matrix{}, nil
+	g.inputs, g.loss = matrix{}, nil
 	sum := 0.0
 	for _, s := range g.sums[:(rows+group-1)/group] {
 		sum += s
@@ -192,8 +185,8 @@ func (g *gradient) reserve(rows, part int) {
 	if part > g.capacity {
 		g.capacity = part
 		for l := range g.layers {
-			g.left[l] = kernel.NewFloats(g.set.PackedRows(g.MLP[l], part))
-			g.right[l] = g.set.NewPanels(part, g.MLP[l+1])
+			g.x[l] = g.set.NewPanels(part, g.MLP[l])
+			g.delta[l] = g.set.NewPanels(part, g.MLP[l+1])
 		}
 		g.dense = make([]bool, part)
 	}
@@ -206,8 +199,9 @@ func (g *gradient) reserve(rows, part int) {
 // they are wanted and all its rows are good. It returns the first bad row of
 // the batch, or -1.
 func (g *gradient) sweep(wanted bool) int {
-	for _, p := range g.right {
-		p.Resize(g.rows)
+	for l := range g.layers {
+		g.x[l].Resize(g.rows)
+		g.delta[l].Resize(g.rows)
 	}
 	g.grain = trainGrain(g.set, g.rows, g.pool.Workers())
 	g.pool.Run(g.rows, g.grain, g.rowBlock)
@@ -252,75 +246,63 @@ func (g *gradient) runPacking(lo, hi int) {
 
 // runRows takes the rows [lo,hi), one block, forward and backward.
 func (g *gradient) runRows(lo, hi int) {
-	s, rows := g.scratch.Get(), hi-lo
-	g.forward(s, lo, rows)
+	s, rows, top := g.scratch.Get(), hi-lo, g.Layers()-1
+	g.enter(s, lo, rows)
+	for l := 1; l <= top; l++ {
+		g.layers[l].affine(g.set, g.output(s, l, lo), g.x[l].From(lo), rows, l < top)
+	}
 	g.score(s, lo, hi)
-	for l := g.Layers() - 1; ; l-- {
-		delta := s.delta[l]
-		g.right[l].PackRows(delta.data, delta.row, lo, rows)
-		if l == 0 {
-			break
-		}
-		below := s.delta[l-1]
-		p := kernel.Product{M: rows, A: delta.data, RowA: delta.row, ColumnA: 1, B: g.turned[l], C: below.data, RowC: below.row}
+	g.delta[top].PackRows(s.dy.data, s.dy.row, lo, rows)
+	for l := top; l > 0; l-- {
+		p := kernel.Product{M: rows, A: g.delta[l].From(lo), B: g.turned[l], C: g.delta[l-1].From(lo)}
 		g.set.Multiply(&p, 0, g.turned[l].Count())
-		// With what lies between the rows, which is zero.
-		g.set.Gate(below.data[:rows*below.row], s.y[l-1].data[:rows*below.row])
+		g.delta[l-1].Gate(g.x[l], lo, rows)
 	}
 	g.scratch.Put(s)
 }
 
-// forward takes rows from lo on through all layers, and packs what goes into
-// each.
-func (g *gradient) forward(s *trainScratch, lo, rows int) {
-	x, top := g.x.from(lo), g.Layers()-1
-	for l := range g.layers {
-		if l == 0 {
-			g.enter(s, x, lo, rows)
-		} else {
-			g.layers[l].affine(g.set, s.y[l], x, rows, l < top)
-		}
-		if l > 0 || g.dense[lo/g.grain] {
-			g.set.PackRows(g.left[l], g.MLP[l], g.rows, x.data, x.row, lo, rows)
-		}
-		x = s.y[l]
+// enter computes the first layer, and notes whether its inputs can be listed.
+// If not, their gradient needs them in panels.
+func (g *gradient) enter(s *trainScratch, lo, rows int) {
+	x, y, hidden := g.inputs.from(lo), g.output(s, 0, lo), g.Layers() > 1
+	listed := s.set.list(x, rows, g.In())
+	g.dense[lo/g.grain] = !listed
+	if listed {
+		s.set.affine(g.set, &g.layers[0], y, hidden)
+	} else {
+		g.layers[0].affine(g.set, y, x.of(rows, g.In()), rows, hidden)
+		g.x[0].PackRows(x.data, x.row, lo, rows)
 	}
 }
 
-// enter computes the first layer, and notes whether its inputs can be listed.
-func (g *gradient) enter(s *trainScratch, x matrix, lo, rows int) {
-	hidden, listed := g.Layers() > 1, s.set.list(x, rows, g.In())
-	g.dense[lo/g.grain] = !listed
-	if listed {
-		s.set.affine(g.set, &g.layers[0], s.y[0], hidden)
-	} else {
-		g.layers[0].affine(g.set, s.y[0], x, rows, hidden)
+// output returns where layer l puts its results for the rows from lo on: into
+// the next layer's panels, or as losses want them.
+func (g *gradient) output(s *trainScratch, l, lo int) kernel.Matrix {
+	if l < g.Layers()-1 {
+		return g.x[l+1].From(lo)
 	}
+	return s.y.of(len(s.y.data)/s.y.row, g.Out())
 }
 
 // score evaluates the loss of the rows [lo,hi), group by group.
 func (g *gradient) score(s *trainScratch, lo, hi int) {
-	top, out := g.Layers()-1, g.Out()
-	y, dy := s.y[top].data, s.delta[top].data
+	y, dy, out := s.y.data, s.dy.data, g.Out()
 	for r := lo; r < hi; r += group {
 		from, to, row := r-lo, min(r+group, hi)-lo, g.first+r
 		g.sums[row/group], g.bad[row/group] = nets.Score(g.loss, dy[from*out:to*out], y[from*out:to*out], row, row+to-from)
 	}
 }
 
-// from returns the matrix from a row on.
-func (m matrix) from(r int) matrix { return matrix{m.data[r*m.row:], m.row} }
-
 // runProducts computes parts of the gradient.
 func (g *gradient) runProducts(lo, hi int) {
 	s := g.scratch.Get()
 	for _, j := range g.products[lo:hi] {
 		weight, bias := g.Layer(g.dst, j.layer)
-		right := g.right[j.layer]
+		delta := g.delta[j.layer]
 		switch {
 		case j.kind == biases:
-			ones := kernel.Product{M: 1, A: one[:], B: right, C: bias, RowC: len(bias), Add: g.first > 0}
-			g.set.Multiply(&ones, 0, right.Count())
+			ones := kernel.Product{M: 1, A: kernel.Ones(g.rows), B: delta, C: kernel.Rows(bias, len(bias), 1, len(bias)), Add: g.first > 0}
+			g.set.Multiply(&ones, 0, delta.Count())
 		case j.layer == 0 && g.listed():
 			g.addListed(s, weight, j.lo, j.hi)
 		default:
@@ -329,9 +311,6 @@ func (g *gradient) runProducts(lo, hi int) {
 	}
 	g.scratch.Put(s)
 }
-
-// one is all elements of a row of ones, at a distance of zero.
-var one = [1]float32{1}
 
 // listed reports whether most blocks of the part have few inputs set.
 func (g *gradient) listed() bool {
@@ -348,15 +327,16 @@ func (g *gradient) listed() bool {
 // forward did.
 func (g *gradient) packInputs(lo, hi int) {
 	if !g.dense[lo/g.grain] {
-		g.set.PackRows(g.left[0], g.In(), g.rows, g.x.from(lo).data, g.x.row, lo, hi-lo)
+		g.x[0].PackRows(g.inputs.from(lo).data, g.inputs.row, lo, hi-lo)
 	}
 }
 
-// multiply computes the weight gradients of a job's inputs, which begin a tile.
+// multiply computes the weight gradients of a job's inputs, which begin a
+// panel.
 func (g *gradient) multiply(weight []float32, j job) {
-	out, right := g.MLP[j.layer+1], g.right[j.layer]
-	p := kernel.Product{M: j.hi - j.lo, A: g.left[j.layer][j.lo*g.rows:], Packed: true, B: right, C: weight[j.lo*out:], RowC: out, Add: g.first > 0}
-	g.set.Multiply(&p, 0, right.Count())
+	out, n, delta := g.MLP[j.layer+1], j.hi-j.lo, g.delta[j.layer]
+	p := kernel.Product{M: n, A: g.x[j.layer].Transposed(j.lo), B: delta, C: kernel.Rows(weight[j.lo*out:], out, n, out), Add: g.first > 0}
+	g.set.Multiply(&p, 0, delta.Count())
 }
 
 // addListed computes the weight gradients of the inputs [lo,hi) by adding the
@@ -371,12 +351,12 @@ func (g *gradient) addListed(s *trainScratch, weight []float32, lo, hi int) {
 }
 
 func (g *gradient) addChunk(s *trainScratch, weight []float32, lo, hi, from int) {
-	out, right := g.MLP[1], g.right[0]
+	out, delta := g.MLP[1], g.delta[0]
 	s.columns.Reset(g.rows)
-	s.columns.AppendColumns(g.x.from(from).data, g.x.row, from, min(chunk, g.rows-from), lo, hi)
-	p := kernel.Product{B: right, C: weight[lo*out:], RowC: out, Add: g.first+from > 0}
-	for j := 0; j < right.Count(); j += gatherPanels {
-		g.set.Gather(s.columns, &p, j, min(j+gatherPanels, right.Count()))
+	s.columns.AppendColumns(g.inputs.from(from).data, g.inputs.row, from, min(chunk, g.rows-from), lo, hi)
+	p := kernel.Product{B: delta, C: kernel.Rows(weight[lo*out:], out, hi-lo, out), Add: g.first+from > 0}
+	for j := 0; j < delta.Count(); j += gatherPanels {
+		g.set.Gather(s.columns, &p, j, min(j+gatherPanels, delta.Count()))
 	}
 }
 

@@ -38,7 +38,7 @@ func BenchmarkMultiply(b *testing.B) {
 				panels := s.NewPanels(k, n)
 				panels.Pack(random(k*n, 1, 1), n, 0, panels.Count())
 				stride := Stride(n)
-				p := Product{M: m, A: random(m*stride, 1, 2), RowA: stride, ColumnA: 1, B: panels, C: NewFloats(m * stride), RowC: stride}
+				p := Product{M: m, A: Rows(random(m*stride, 1, 2), stride, m, k), B: panels, C: Rows(NewFloats(m*stride), stride, m, n)}
 				for b.Loop() {
 					s.Multiply(&p, 0, panels.Count())
 				}
@@ -58,12 +58,12 @@ func BenchmarkFirstLayer(b *testing.B) {
 	eachSetB(b, func(b *testing.B, s *Set) {
 		panels, rows := s.NewPanels(k, n), s.block
 		panels.Pack(random(k*n, 1, 1), n, 0, panels.Count())
-		p := Product{M: rows, RowA: k, ColumnA: 1, B: panels, C: NewFloats(rows * n), RowC: n, Bias: random(n, 1, 2)}
+		p := Product{M: rows, B: panels, C: Rows(NewFloats(rows*n), n, rows, n), Bias: random(n, 1, 2)}
 		perRow := func(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
 		}
 		b.Run("dense", func(b *testing.B) {
-			p.A = random(rows*k, 1, 3)
+			p.A = Rows(random(rows*k, 1, 3), k, rows, k)
 			for b.Loop() {
 				s.Multiply(&p, 0, panels.Count())
 			}
@@ -108,13 +108,6 @@ func BenchmarkPack(b *testing.B) {
 				}
 			})
 		}
-		b.Run("rows", func(b *testing.B) {
-			left := NewFloats(s.PackedRows(n, k))
-			b.SetBytes(4 * k * n)
-			for b.Loop() {
-				s.PackRows(left, n, k, w, n, 0, k)
-			}
-		})
 	})
 }
 

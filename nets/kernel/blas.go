@@ -19,10 +19,7 @@ type BLAS struct {
 }
 
 // workspace is what a call packs its factors into.
-type workspace struct {
-	panels *Panels
-	rows   []float32
-}
+type workspace struct{ left, right *Panels }
 
 // BLAS returns the implementation on this set.
 func (s *Set) BLAS() BLAS {
@@ -61,7 +58,7 @@ func (b BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float
 		columns := min(blasColumns, n-j)
 		for l := 0; l < k; l += blasDepth {
 			depth := min(blasDepth, k-l)
-			panels := w.pack(b.set, right.from(l, j), depth, columns, alpha)
+			panels := w.packRight(b.set, right.from(l, j), depth, columns, alpha)
 			b.multiply(panels, left.from(0, l), m, c[j:], ldc)
 		}
 	}
@@ -84,8 +81,8 @@ func (b BLAS) multiply(panels *Panels, left factor, m int, c []float32, ldc int)
 		w := b.spare.Get().(*workspace)
 		defer b.spare.Put(w)
 		for i := int(next.Add(1)-1) * rows; i < m; i = int(next.Add(1)-1) * rows {
-			p := Product{M: min(rows, m-i), B: panels, C: c[i*ldc:], RowC: ldc, Add: true}
-			w.left(b.set, &p, left.from(i, 0), panels.k)
+			n := min(rows, m-i)
+			p := Product{M: n, A: w.packLeft(b.set, left.from(i, 0), n, panels.k), B: panels, C: Rows(c[i*ldc:], ldc, n, panels.n), Add: true}
 			b.set.Multiply(&p, 0, panels.Count())
 		}
 	}
@@ -121,38 +118,38 @@ func (f factor) from(i, j int) factor {
 	return factor{f.data[i*f.row+j*f.column:], f.row, f.column}
 }
 
-// pack packs the right factor times alpha.
-func (w *workspace) pack(s *Set, f factor, k, n int, alpha float32) *Panels {
-	size := s.panels(n) * s.columns * k
-	if w.panels == nil || cap(w.panels.data) < size {
-		w.panels = s.NewPanels(k, n)
-	}
-	w.panels.k, w.panels.n, w.panels.data = k, n, w.panels.data[:size]
-	if n%s.columns != 0 {
-		clear(w.panels.panel(w.panels.Count() - 1))
-	}
+// packRight packs the right factor times alpha.
+func (w *workspace) packRight(s *Set, f factor, k, n int, alpha float32) *Panels {
+	w.right = s.reuse(w.right, k, n)
 	if f.column == 1 {
-		w.panels.Pack(f.data, f.row, 0, w.panels.Count())
+		w.right.Pack(f.data, f.row, 0, w.right.Count())
 	} else {
-		w.panels.PackTransposed(f.data, f.column, 0, w.panels.Count())
+		w.right.PackTransposed(f.data, f.column, 0, w.right.Count())
 	}
-	scale(w.panels.data, alpha)
-	return w.panels
+	scale(w.right.data, alpha)
+	return w.right
 }
 
-// left sets the left factor of a product, packed if its rows lie across
-// memory.
-func (w *workspace) left(s *Set, p *Product, f factor, k int) {
+// packLeft returns the left factor, packed if its rows lie across memory.
+func (w *workspace) packLeft(s *Set, f factor, m, k int) Matrix {
 	if f.column == 1 {
-		p.A, p.RowA, p.ColumnA = f.data, f.row, f.column
-		return
+		return Rows(f.data, f.row, m, k)
 	}
-	n := s.PackedRows(p.M, k)
-	if cap(w.rows) < n {
-		w.rows = NewFloats(n)
+	w.left = s.reuse(w.left, k, m)
+	w.left.PackRows(f.data, f.column, 0, k)
+	return w.left.Transposed(0)
+}
+
+// reuse returns panels of another size, in the same memory if it is enough.
+func (s *Set) reuse(p *Panels, k, n int) *Panels {
+	stride := s.spread(k)
+	size := s.panels(n) * s.columns * stride
+	if p == nil || cap(p.data) < size {
+		return s.NewPanels(k, n)
 	}
-	p.A, p.Packed = w.rows[:n], true
-	s.PackRows(p.A, p.M, k, f.data, f.column, 0, k)
+	p.k, p.n, p.stride, p.data = k, n, stride, p.data[:size]
+	clear(p.panel(p.Count() - 1)) // what pads it
+	return p
 }
 
 var _ blas.Float32 = BLAS{}

@@ -92,73 +92,59 @@ func product(d dims, a func(i, k int) float32, b func(k, j int) float32, start f
 	return c, bound
 }
 
-// TestMultiply compares products with float64, for all ways to store A and
-// all starts. Everything read lies between NaN, and so does what is written.
+// TestMultiply compares products with float64, for all ways that A and C may
+// lie and all starts. Everything read lies between NaN, and so does what is
+// written.
 func TestMultiply(t *testing.T) {
 	eachSet(t, func(t *testing.T, s *Set) {
 		for i, d := range sizes(s) {
-			for _, store := range []string{"rows", "columns", "packed"} {
+			for _, left := range []string{"rows", "columns", "panels", "transposed"} {
 				for _, start := range []string{"zero", "bias", "add"} {
-					multiplyOnce(t, s, d, store, start, i%2 == 0)
+					multiplyOnce(t, s, d, left, start, i%2 == 0)
 				}
 			}
 		}
 	})
 }
 
-func multiplyOnce(t *testing.T, s *Set, d dims, store, start string, relu bool) {
+func multiplyOnce(t *testing.T, s *Set, d dims, left, start string, relu bool) {
 	t.Helper()
-	what := fmt.Sprintf("%+v, A in %s, start %s, ReLU %v", d, store, start, relu)
-	a, b, bias := random(d.m*d.k, 1, 1), random(d.k*d.n, 1, 2), random(d.n, 1, 3)
-	ldc := d.n + 3
-	c, intact := fenced(t, (d.m-1)*ldc+d.n)
-	before := random(len(c), 1, 4)
-	copy(c, before)
-
+	what := fmt.Sprintf("%s: %+v, A in %s, start %s, ReLU %v", s.name, d, left, start, relu)
+	a, b, before := random(d.m*d.k, 1, 1), random(d.k*d.n, 1, 2), random(d.m*d.n, 1, 4)
 	panels := s.NewPanels(d.k, d.n)
 	panels.Pack(copied(t, b), d.n, 0, panels.Count())
-	p := Product{M: d.m, B: panels, C: c, RowC: ldc, ReLU: relu}
-	storeA(t, s, &p, a, d, store)
+	p := Product{M: d.m, A: leftOf(t, s, a, d, left), B: panels, ReLU: relu, Add: start == "add"}
 	first := func(i, j int) float32 { return 0 }
 	switch start {
 	case "bias":
-		p.Bias = copied(t, bias)
-		first = func(_, j int) float32 { return bias[j] }
+		p.Bias = copied(t, random(d.n, 1, 3))
+		first = func(_, j int) float32 { return p.Bias[j] }
 	case "add":
-		p.Add = true
-		first = func(i, j int) float32 { return before[i*ldc+j] }
+		first = func(i, j int) float32 { return before[i*d.n+j] }
 	}
-	half := panels.Count() / 2
-	s.Multiply(&p, half, panels.Count())
-	s.Multiply(&p, 0, half)
-	intact()
-
 	want, bound := product(d, func(i, k int) float32 { return a[i*d.k+k] }, func(k, j int) float32 { return b[k*d.n+j] }, first)
-	for i := range d.m {
-		for j := range ldc {
-			switch at := i*ldc + j; {
-			case j >= d.n && at < len(c):
-				if c[at] != before[at] {
-					t.Fatalf("%s: element %d,%d between the rows of C was written", what, i, j)
-				}
-			case j < d.n:
-				w := want[i*d.n+j]
-				if relu {
-					w = max(w, 0)
-				}
-				if diff := math.Abs(float64(c[at]) - w); !(diff <= 1e-6*(1+bound[i*d.n+j])) {
-					t.Fatalf("%s: element %d,%d is %v, want %v", what, i, j, c[at], w)
-				}
-			}
+
+	half := panels.Count() / 2
+	multiply := func() {
+		s.Multiply(&p, half, panels.Count())
+		s.Multiply(&p, 0, half)
+	}
+	got := intoRows(t, &p, before, d, multiply)
+	for i, w := range want {
+		if relu {
+			w = max(w, 0)
+		}
+		if diff := math.Abs(float64(got[i]) - w); !(diff <= 1e-6*(1+bound[i])) {
+			t.Fatalf("%s: element %d,%d is %v, want %v", what, i/d.n, i%d.n, got[i], w)
 		}
 	}
+	sameBits(t, what+", C in panels", intoPanels(t, s, &p, before, d, multiply), got)
 }
 
-// storeA sets the left factor of a product in one of the ways it may lie.
-func storeA(t *testing.T, s *Set, p *Product, a []float32, d dims, store string) {
-	if store == "rows" {
-		p.A, p.RowA, p.ColumnA = copied(t, a), d.k, 1
-		return
+// leftOf stores A [m,k] in one of the ways it may lie.
+func leftOf(t *testing.T, s *Set, a []float32, d dims, left string) Matrix {
+	if left == "rows" {
+		return Rows(copied(t, a), d.k, d.m, d.k)
 	}
 	turned := make([]float32, len(a))
 	for i := range d.m {
@@ -166,18 +152,83 @@ func storeA(t *testing.T, s *Set, p *Product, a []float32, d dims, store string)
 			turned[k*d.m+i] = a[i*d.k+k]
 		}
 	}
-	turned = copied(t, turned)
-	if store == "columns" {
-		p.A, p.RowA, p.ColumnA = turned, 1, d.m
-		return
+	switch left {
+	case "columns":
+		return strided(copied(t, turned), 1, d.m, d.m, d.k)
+	case "panels": // below other rows
+		const above = 3
+		p := s.NewPanels(d.m+above, d.k)
+		poison(p)
+		p.PackRows(a, d.k, above, d.m)
+		return p.From(above)
 	}
-	p.A, p.Packed = make([]float32, s.PackedRows(d.m, d.k)), true
-	for i := range p.A {
-		p.A[i] = nan // what rounds up to a tile is never read
+	// Right of another panel.
+	p := s.NewPanels(d.k, d.m+s.columns)
+	poison(p)
+	wide := make([]float32, d.k*(d.m+s.columns))
+	for k := range d.k {
+		copy(wide[k*(d.m+s.columns)+s.columns:], turned[k*d.m:(k+1)*d.m])
 	}
-	half := d.k / 2
-	s.PackRows(p.A, d.m, d.k, turned[half*d.m:], d.m, half, d.k-half)
-	s.PackRows(p.A, d.m, d.k, turned, d.m, 0, half)
+	p.PackRows(wide, d.m+s.columns, 0, d.k)
+	return p.Transposed(s.columns)
+}
+
+// poison fills panels with NaN, padding included.
+func poison(p *Panels) {
+	for i := range p.data {
+		p.data[i] = nan
+	}
+}
+
+// intoRows runs a product into rows of memory, which are a little apart, and
+// returns C.
+func intoRows(t *testing.T, p *Product, before []float32, d dims, run func()) []float32 {
+	t.Helper()
+	stride := d.n + 3
+	c, intact := fenced(t, (d.m-1)*stride+d.n)
+	for i := range c {
+		c[i] = nan
+	}
+	for i := range d.m {
+		copy(c[i*stride:i*stride+d.n], before[i*d.n:])
+	}
+	p.C = Rows(c, stride, d.m, d.n)
+	run()
+	intact()
+	got := make([]float32, d.m*d.n)
+	for i := range d.m {
+		copy(got[i*d.n:(i+1)*d.n], c[i*stride:])
+		for j := d.n; j < stride && i < d.m-1; j++ {
+			if v := c[i*stride+j]; v == v {
+				t.Fatalf("%+v: element %d,%d between the rows of C was written", d, i, j)
+			}
+		}
+	}
+	return got
+}
+
+// intoPanels runs a product into rows of panels, between others that must stay
+// as they are.
+func intoPanels(t *testing.T, s *Set, p *Product, before []float32, d dims, run func()) []float32 {
+	t.Helper()
+	const above, below = 2, 3
+	c := s.NewPanels(above+d.m+below, d.n)
+	poison(c)
+	c.PackRows(before, d.n, above, d.m)
+	p.C = c.From(above)
+	run()
+	got := make([]float32, d.m*d.n)
+	for at, v := range c.data {
+		size := c.stride * s.columns
+		i, j := at%size/s.columns-above, at/size*s.columns+at%s.columns
+		switch {
+		case i >= 0 && i < d.m && j < d.n:
+			got[i*d.n+j] = v
+		case v == v:
+			t.Fatalf("%+v: element %d,%d of the panels was written", d, i, j)
+		}
+	}
+	return got
 }
 
 // TestSameBits compares the sets in assembly with each other, and each with
@@ -193,7 +244,7 @@ func TestSameBits(t *testing.T) {
 		panels := s.NewPanels(d.k, d.n)
 		panels.Pack(b, d.n, 0, panels.Count())
 		c := make([]float32, d.m*d.n)
-		s.Multiply(&Product{M: hi - lo, A: a[lo*d.k:], RowA: d.k, ColumnA: 1, B: panels, C: c[lo*d.n:], RowC: d.n, Bias: bias, ReLU: true}, 0, panels.Count())
+		s.Multiply(&Product{M: hi - lo, A: Rows(a[lo*d.k:], d.k, hi-lo, d.k), B: panels, C: Rows(c[lo*d.n:], d.n, hi-lo, d.n), Bias: bias, ReLU: true}, 0, panels.Count())
 		return c[lo*d.n : hi*d.n]
 	}
 	want := run(sets[0], 0, d.m)
@@ -236,8 +287,8 @@ func TestPack(t *testing.T) {
 			sameBits(t, fmt.Sprint(d), p.data, q.data)
 			sameBits(t, fmt.Sprint(d), parts.data, p.data)
 			for i, v := range p.data {
-				j, k := i/(d.k*s.columns)*s.columns+i%s.columns, i/s.columns%d.k
-				if j < d.n && v != b[k*d.n+j] || j >= d.n && v != 0 {
+				j, k := i/(p.stride*s.columns)*s.columns+i%s.columns, i/s.columns%p.stride
+				if held := j < d.n && k < d.k; held && v != b[k*d.n+j] || !held && v != 0 {
 					t.Fatalf("%v: element %d,%d is %v", d, k, j, v)
 				}
 			}
@@ -260,30 +311,29 @@ func TestGather(t *testing.T) {
 
 func gatherOnce(t *testing.T, s *Set, d dims, share float32, start string, relu bool) {
 	t.Helper()
-	a, b := random(d.m*d.k, share, 1), random(d.k*d.n, 1, 2)
+	a, b, before := random(d.m*d.k, share, 1), random(d.k*d.n, 1, 2), random(d.m*d.n, 1, 4)
 	panels := s.NewPanels(d.k, d.n)
 	panels.Pack(b, d.n, 0, panels.Count())
-	ldc := d.n + 3
-	p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: random((d.m-1)*ldc+d.n, 1, 4), RowC: ldc, ReLU: relu, Add: start == "add"}
+	p := Product{M: d.m, A: Rows(a, d.k, d.m, d.k), B: panels, ReLU: relu, Add: start == "add"}
 	if start == "bias" {
 		p.Bias = copied(t, random(d.n, 1, 3))
 	}
-	c, intact := fenced(t, len(p.C))
-	copy(c, p.C)
-	s.Multiply(&p, 0, panels.Count())
+	want := intoRows(t, &p, before, d, func() { s.Multiply(&p, 0, panels.Count()) })
 
 	lists := s.NewLists(d.m, d.m*d.k)
 	lists.Reset(d.k)
 	for r := range d.m {
 		lists.AppendRow(copied(t, a[r*d.k:(r+1)*d.k]))
 	}
-	want := p.C
-	p.M, p.A, p.C = 0, nil, c
+	p.M, p.A = 0, Matrix{}
 	half := panels.Count() / 2
-	s.Gather(lists, &p, 0, half)
-	s.Gather(lists, &p, half, panels.Count())
-	intact()
-	sameBits(t, fmt.Sprintf("%+v, share %v, start %s", d, share, start), c, want)
+	gather := func() {
+		s.Gather(lists, &p, 0, half)
+		s.Gather(lists, &p, half, panels.Count())
+	}
+	what := fmt.Sprintf("%+v, share %v, start %s", d, share, start)
+	sameBits(t, what, intoRows(t, &p, before, d, gather), want)
+	sameBits(t, what+", C in panels", intoPanels(t, s, &p, before, d, gather), want)
 }
 
 // TestAppendColumns lists the columns of a matrix in two parts, and compares
@@ -381,7 +431,7 @@ func TestReLU(t *testing.T) {
 		panels, n := s.NewPanels(1, len(special)), len(special)
 		panels.Pack(special, n, 0, panels.Count())
 		c := make([]float32, n)
-		s.Multiply(&Product{M: 1, A: []float32{1}, B: panels, C: c, RowC: n, ReLU: true}, 0, panels.Count())
+		s.Multiply(&Product{M: 1, A: Ones(1), B: panels, C: Rows(c, n, 1, n), ReLU: true}, 0, panels.Count())
 		for i, f := range special {
 			if f != f && c[i] == c[i] || f == f && c[i] != max(f, 0) {
 				t.Errorf("%v becomes %v", f, c[i])
@@ -538,6 +588,20 @@ func TestStride(t *testing.T) {
 	}
 }
 
+// TestSpread checks that the same rows of two panels that follow each other
+// are at least 4 KiB apart in a cache that repeats every 32 KiB.
+func TestSpread(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		for k := 1; k < 5000; k++ {
+			stride := s.spread(k)
+			apart := stride * 4 * s.columns % (32 << 10)
+			if stride < k || stride > k+(8<<10)/(4*s.columns) || 4*s.columns*k > 28<<10 && (apart < 4<<10 || apart > 28<<10) {
+				t.Fatalf("%d rows are given %d", k, stride)
+			}
+		}
+	})
+}
+
 func TestNothingAllocates(t *testing.T) {
 	eachSet(t, func(t *testing.T, s *Set) {
 		d := dims{100, 70, 300}
@@ -545,7 +609,7 @@ func TestNothingAllocates(t *testing.T) {
 		panels, lists := s.NewPanels(d.k, d.n), s.NewLists(d.m, d.m*d.k)
 		if n := testing.AllocsPerRun(20, func() {
 			panels.Pack(b, d.n, 0, panels.Count())
-			p := Product{M: d.m, A: a, RowA: d.k, ColumnA: 1, B: panels, C: c, RowC: d.n, Bias: bias}
+			p := Product{M: d.m, A: Rows(a, d.k, d.m, d.k), B: panels, C: Rows(c, d.n, d.m, d.n), Bias: bias}
 			s.Multiply(&p, 0, panels.Count())
 			lists.Reset(d.k)
 			for r := range d.m {

@@ -2,20 +2,78 @@ package kernel
 
 import "unsafe"
 
-// A Product is C = A·B, or C = start + A·B, for A [M,K], B [K,N], C [M,N].
+// A Matrix is where the elements of a left factor or of a result lie: rows in
+// memory, rows of panels, or panels read as the transpose of what they hold.
+type Matrix struct {
+	data          []float32
+	rows, columns int // it has, at least
+	row, column   int // distances between rows, between columns
+	panel         int // distance between panels, 0 if it isn't cut into any
+	width         int // columns of a panel, or rows if transposed
+	transposed    bool
+}
+
+// Rows returns the matrix whose element (i,j) is v[i*stride+j].
+func Rows(v []float32, stride, rows, columns int) Matrix {
+	return strided(v, stride, 1, rows, columns)
+}
+
+// Ones is a row of ones of any length, as a left factor.
+func Ones(columns int) Matrix { return strided(one[:], 0, 0, 1, columns) }
+
+var one = [1]float32{1}
+
+func strided(v []float32, row, column, rows, columns int) Matrix {
+	if row < 0 || column < 0 || rows < 0 || columns < 0 {
+		panic(badShape)
+	}
+	if rows > 0 && columns > 0 && len(v) < (rows-1)*row+(columns-1)*column+1 {
+		panic(badLength)
+	}
+	return Matrix{data: v, rows: rows, columns: columns, row: row, column: column}
+}
+
+// From returns the rows from one on.
+func (p *Panels) From(row int) Matrix {
+	if row < 0 || row > p.k {
+		panic(badShape)
+	}
+	c := p.set.columns
+	return Matrix{data: p.data[row*c:], rows: p.k - row, columns: p.n, row: c, column: 1, panel: p.stride * c, width: c}
+}
+
+// Transposed returns the transpose, from the row on that is the given column, the first of a
+// panel.
+func (p *Panels) Transposed(column int) Matrix {
+	c := p.set.columns
+	if column < 0 || column >= p.n || column%c != 0 {
+		panic(badShape)
+	}
+	return Matrix{
+		data: p.data[column*p.stride:], rows: p.n - column, columns: p.k,
+		row: 1, column: c, panel: p.stride * c, width: c, transposed: true,
+	}
+}
+
+// at returns the address of element (i,j), of which j begins a panel or is any
+// column of a matrix without them; i alike if it is transposed.
+func (m *Matrix) at(i, j int) unsafe.Pointer {
+	switch {
+	case m.panel == 0:
+		return at(m.data, i*m.row+j*m.column)
+	case m.transposed:
+		return at(m.data, i/m.width*m.panel+i%m.width+j*m.column)
+	}
+	return at(m.data, i*m.row+j/m.width*m.panel+j%m.width)
+}
+
+// A Product is C = A·B, or C = start + A·B, for M rows of A, with the panels'
+// rows as the inner dimension and their columns as those of C.
 type Product struct {
 	M int
-
-	// Element (i,k) of A is A[i*RowA+k*ColumnA]; or A is packed, by PackRows.
-	A             []float32
-	RowA, ColumnA int
-	Packed        bool
-
+	A Matrix
 	B *Panels
-
-	// Element (i,j) of C is C[i*RowC+j].
-	C    []float32
-	RowC int
+	C Matrix // not transposed
 
 	// What the sums start from: Bias [N], or C itself, or zero.
 	Bias []float32
@@ -39,6 +97,11 @@ type tile struct {
 	k          int            // inner dimension, at least 1
 	columns    int            // of the panel, a whole one's unless it is the last
 	relu       int            // 0 or 1
+
+	// A is read in turns of so many columns, and after each a jump is added.
+	turnA, jumpA int
+
+	panelC, panelInit int // from a panel of C to the next
 }
 
 // zeros is a bias of zero for the panels of one tile.
@@ -49,33 +112,31 @@ func at(v []float32, i int) unsafe.Pointer { return unsafe.Pointer(&v[i]) }
 // Multiply computes the columns of the panels [lo,hi) of a product. Products
 // of one B may run side by side.
 func (s *Set) Multiply(p *Product, lo, hi int) {
-	p.check(s, lo, hi)
+	p.check(s, p.M, lo, hi)
+	if p.M > p.A.rows || p.A.columns < p.B.k {
+		panic(badShape)
+	}
 	if p.M == 0 {
 		return
 	}
-	// Parts of equal depth, a multiple of the turns that kernels unroll.
+	// Parts of equal depth, of whole turns.
 	k := p.B.k
 	parts := (k + s.depth - 1) / s.depth
-	depth := ((k+parts-1)/parts + 3) &^ 3
+	depth := ((k+parts-1)/parts + s.columns - 1) / s.columns * s.columns
 	for from := 0; from < k; from += depth {
 		s.multiplyPart(p, from, min(from+depth, k), lo, hi)
 	}
 }
 
-func (p *Product) check(s *Set, lo, hi int) {
+// check checks what all products of m rows have in common.
+func (p *Product) check(s *Set, m, lo, hi int) {
 	b := p.B
 	switch {
-	case b.set != s || p.M < 0 || lo < 0 || lo > hi || hi > b.Count():
+	case b.set != s || m < 0 || lo < 0 || lo > hi || hi > b.Count() || p.C.transposed:
 		panic(badShape)
-	case p.M == 0:
-		return
-	case p.RowC < b.n || !p.Packed && (p.RowA < 0 || p.ColumnA < 0):
+	case m > p.C.rows || p.C.columns < b.n:
 		panic(badShape)
-	case len(p.C) < (p.M-1)*p.RowC+b.n || p.Bias != nil && len(p.Bias) < b.n:
-		panic(badLength)
-	case p.Packed && len(p.A) < s.PackedRows(p.M, b.k):
-		panic(badLength)
-	case !p.Packed && len(p.A) < (p.M-1)*p.RowA+(b.k-1)*p.ColumnA+1:
+	case p.Bias != nil && len(p.Bias) < b.n:
 		panic(badLength)
 	}
 }
@@ -83,88 +144,79 @@ func (p *Product) check(s *Set, lo, hi int) {
 // multiplyPart adds the part [from,to) of the inner dimension. A panel of B
 // stays in the cache while the rows of A pass.
 func (s *Set) multiplyPart(p *Product, from, to, lo, hi int) {
-	b := p.B
+	b, a := p.B, &p.A
 	t := tile{
-		rowA: 4 * p.RowA, colA: 4 * p.ColumnA,
-		panelB: 4 * b.k * s.columns, rowC: 4 * p.RowC, k: to - from,
+		rowA: 4 * a.row, colA: 4 * a.column, turnA: to - from,
+		panelB: 4 * b.stride * s.columns, rowC: 4 * p.C.row, panelC: p.panelC(s), k: to - from,
 	}
-	if p.Packed {
-		t.rowA, t.colA = 4, 4*s.rows
+	if a.panel > 0 && !a.transposed {
+		t.turnA, t.jumpA = a.width, 4*(a.panel-a.width)
 	}
 	if p.ReLU && to == b.k {
 		t.relu = 1
 	}
-	tiles := (p.M + s.rows - 1) / s.rows
 	for j := lo; j < hi; {
 		panels := s.panelsAtOnce(p.M)
 		if j+panels > hi || (j+panels)*s.columns > b.n {
 			panels = 1
 		}
 		first := j * s.columns
-		t.b = at(b.data, (j*b.k+from)*s.columns)
+		t.b = at(b.data, (j*b.stride+from)*s.columns)
 		t.columns = min(s.columns, b.n-first)
-		for i := range tiles {
-			r, end := p.tile(&t, i, tiles, from, s)
-			t.c = at(p.C, r*p.RowC+first)
-			p.start(&t, first, from)
-			s.compute(&t, end-r, panels)
+		for r := 0; r < p.M; r += p.strip() {
+			s.strip(p, &t, r, first, from, panels)
 		}
 		j += panels
 	}
 }
 
-// tile sets the address of A for tile i and returns its rows. Unless A is
-// packed, the tiles are cut evenly: the registers of a tile of few rows would
-// be idle.
-func (p *Product) tile(t *tile, i, tiles, from int, s *Set) (lo, hi int) {
-	if p.Packed {
-		lo, hi = i*s.rows, min((i+1)*s.rows, p.M)
-		t.a = at(p.A, (i*p.B.k+from)*s.rows)
-		return lo, hi
+// strip returns the rows that lie at equal distances in A: all, or those of a
+// panel if A is transposed.
+func (p *Product) strip() int {
+	if p.A.transposed {
+		return p.A.width
 	}
-	lo, hi = i*p.M/tiles, (i+1)*p.M/tiles
-	t.a = at(p.A, lo*p.RowA+from*p.ColumnA)
-	return lo, hi
+	return p.M
+}
+
+// strip computes the tiles of a strip from row r on. They are cut evenly: the
+// registers of a tile of few rows would be idle.
+func (s *Set) strip(p *Product, t *tile, r, first, from, panels int) {
+	n := min(p.strip(), p.M-r)
+	tiles := (n + s.rows - 1) / s.rows
+	rows, taller := n/tiles, n%tiles
+	a, c := p.A.at(r, from), p.C.at(r, first)
+	for i := range tiles {
+		m := rows
+		if i < taller {
+			m++
+		}
+		t.a, t.c = a, c
+		p.start(t, first, from)
+		s.compute(t, m, panels)
+		if i < tiles-1 {
+			a, c = unsafe.Add(a, m*t.rowA), unsafe.Add(c, m*t.rowC)
+		}
+	}
+}
+
+// panelC returns the distance in bytes between the panels of C.
+func (p *Product) panelC(s *Set) int {
+	if p.C.panel > 0 {
+		return 4 * p.C.panel
+	}
+	return 4 * s.columns
 }
 
 // start sets what the sums of a tile start from.
 func (p *Product) start(t *tile, first, from int) {
 	switch {
 	case from > 0 || p.Add:
-		t.init, t.rowInit = t.c, t.rowC
+		t.init, t.rowInit, t.panelInit = t.c, t.rowC, t.panelC
 	case p.Bias != nil:
-		t.init, t.rowInit = at(p.Bias, first), 0
+		t.init, t.rowInit, t.panelInit = at(p.Bias, first), 0, 4*p.B.set.columns
 	default:
-		t.init, t.rowInit = at(zeros[:], 0), 0
-	}
-}
-
-// PackedRows returns the length of the packed form of m rows of depth k.
-func (s *Set) PackedRows(m, k int) int { return (m + s.rows - 1) / s.rows * s.rows * k }
-
-// PackRows packs the transpose of a matrix as a part of the left factor of a
-// product: of A [m,depth] it sets the columns [from,from+k) to the rows of src,
-// A's element (i,from+l) being src[l*row+i]. It is for A whose rows lie across
-// memory, as in the gradient of weights. dst holds all of A.
-func (s *Set) PackRows(dst []float32, m, depth int, src []float32, row, from, k int) {
-	if from < 0 || from+k > depth {
-		panic(badShape)
-	}
-	if k == 0 {
-		return
-	}
-	if len(dst) < s.PackedRows(m, depth) || len(src) < (k-1)*row+m {
-		panic(badLength)
-	}
-	for i := 0; i < m; i += s.rows {
-		tile := dst[i*depth+from*s.rows:]
-		if i+s.rows <= m {
-			s.copyRows(tile, src[i:], row, s.rows, k)
-			continue
-		}
-		for l := range k {
-			copy(tile[l*s.rows:], src[l*row+i:l*row+m])
-		}
+		t.init, t.rowInit, t.panelInit = at(zeros[:], 0), 0, 0
 	}
 }
 
@@ -179,7 +231,12 @@ func (t *tile) compute(rows int) {
 		copy(start[:], unsafe.Slice((*float32)(unsafe.Add(t.init, i*t.rowInit)), t.columns))
 		s0, s1, s2, s3 := start[0], start[1], start[2], start[3]
 		a := unsafe.Add(t.a, i*t.rowA)
+		left := t.turnA
 		for l := range b {
+			if left == 0 {
+				a, left = unsafe.Add(a, t.jumpA), t.turnA
+			}
+			left--
 			v := *(*float32)(a)
 			w := &b[l]
 			s0 += float32(v * w[0])

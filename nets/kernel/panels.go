@@ -2,21 +2,42 @@ package kernel
 
 import "unsafe"
 
-// Panels is the right factor of products, packed for a Set: a matrix of K
-// rows and N columns, cut into panels of the set's columns. A panel is its
-// rows one behind the other, [K,columns]; the last is padded with zeros.
+// Panels is a matrix of K rows and N columns packed for a Set, as the right
+// factor of products, or for what else lies well that way. It is cut into
+// panels of the set's columns. A panel is its rows one behind the other,
+// [K,columns]; the last is padded.
 type Panels struct {
-	set  *Set
-	k, n int
-	data []float32 // [panel,k,columns]
+	set    *Set
+	k, n   int
+	stride int       // rows that a panel has room for
+	data   []float32 // [panel,stride,columns]
 }
 
-// NewPanels returns panels for matrices of k rows and n columns, all zero.
+// NewPanels returns panels for matrices of up to k rows, and of n columns, all
+// zero.
 func (s *Set) NewPanels(k, n int) *Panels {
 	if k < 1 || n < 1 {
 		panic(badShape)
 	}
-	return &Panels{s, k, n, NewFloats(s.panels(n) * s.columns * k)}
+	stride := s.spread(k)
+	return &Panels{s, k, n, stride, NewFloats(s.panels(n) * s.columns * stride)}
+}
+
+// spread returns a number of rows of a panel, at least k, at which the same
+// rows of all panels don't compete for the same lines of a cache: not close to
+// a multiple of half a way of the second-level cache.
+func (s *Set) spread(k int) int {
+	const bytes, apart = 32 << 10, 4 << 10
+	period, least := bytes/(4*s.columns), apart/(4*s.columns)
+	switch r := k % period; {
+	case k < period-least:
+		return k
+	case r < least:
+		return k - r + least
+	case r > period-least:
+		return k - r + period + least
+	}
+	return k
 }
 
 // panels returns the panels of n columns.
@@ -28,7 +49,7 @@ func (p *Panels) Count() int { return p.set.panels(p.n) }
 // Resize sets the number of rows, to at most that of NewPanels. What the
 // panels hold is then unspecified.
 func (p *Panels) Resize(k int) {
-	if n := p.Count() * p.set.columns * k; k < 1 || n > len(p.data) {
+	if k < 1 || k > p.stride {
 		panic(badShape)
 	}
 	p.k = k
@@ -82,7 +103,7 @@ func (p *Panels) pack(b []float32, row, from, k, lo, hi int) {
 
 // panel returns panel j.
 func (p *Panels) panel(j int) []float32 {
-	size := p.k * p.set.columns
+	size := p.stride * p.set.columns
 	return p.data[j*size : (j+1)*size]
 }
 
@@ -90,6 +111,19 @@ func (p *Panels) panel(j int) []float32 {
 func copyRowsGo(dst, src []float32, row, n, k int) {
 	for i := range k {
 		copy(dst[i*n:(i+1)*n], src[i*row:i*row+n])
+	}
+}
+
+// Gate clears the elements of the rows [from,from+k) whose activation, an
+// element of q in the same place, is zero, as Set.Gate does.
+func (p *Panels) Gate(q *Panels, from, k int) {
+	if q.set != p.set || q.k != p.k || q.n != p.n || q.stride != p.stride || from < 0 || from+k > p.k {
+		panic(badShape)
+	}
+	columns := p.set.columns
+	for j := range p.Count() {
+		lo, hi := from*columns, (from+k)*columns
+		p.set.Gate(p.panel(j)[lo:hi], q.panel(j)[lo:hi])
 	}
 }
 

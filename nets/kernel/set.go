@@ -73,6 +73,9 @@ func (s *Set) Name() string { return s.name }
 // Block returns the rows that should pass through a network together.
 func (s *Set) Block() int { return s.block }
 
+// Columns returns the columns of a panel.
+func (s *Set) Columns() int { return s.columns }
+
 // Rows returns the rows of a full tile: products of a multiple of them are the
 // fastest.
 func (s *Set) Rows() int { return s.rows }

@@ -59,7 +59,7 @@ func (s *Set) panelsAtOnce(rows int) int {
 // [rows]: the panels of the tiles that the generator lists as small.
 var (
 	manyAVX2   = [...]int{1: 4, 2: 3, 3: 2}
-	manyAVX512 = [...]int{1: 8, 2: 6, 3: 4, 4: 3, 5: 2, 6: 2}
+	manyAVX512 = [...]int{1: 6, 2: 6, 3: 4, 4: 3, 5: 2, 6: 2}
 )
 
 func fewAVX2(t *byte, rows int) {
@@ -93,7 +93,7 @@ func tileAVX2(t *byte, rows int) {
 func fewAVX512(t *byte, rows int) {
 	switch rows {
 	case 1:
-		tileAVX512R1P8(t)
+		tileAVX512R1P6(t)
 	case 2:
 		tileAVX512R2P6(t)
 	case 3:
@@ -189,17 +189,13 @@ func (s *Set) gatherAtOnce(left int) int {
 	return 4
 }
 
-// copyRows copies n elements, those of a tile or of a panel, from each of k
-// rows to places one behind the other.
+// copyRows copies n elements, those of a panel, from each of k rows to places
+// one behind the other.
 func (s *Set) copyRows(dst, src []float32, row, n, k int) {
 	_, _ = dst[n*k-1], src[(k-1)*row+n-1]
 	switch {
-	case s.code == avx2 && n == inAVX2.rows:
-		packAVX2N6(&dst[0], &src[0], 4*row, k)
 	case s.code == avx2 && n == inAVX2.columns:
 		packAVX2N16(&dst[0], &src[0], 4*row, k)
-	case s.code == avx512 && n == inAVX512.rows:
-		packAVX512N14(&dst[0], &src[0], 4*row, k)
 	case s.code == avx512 && n == inAVX512.columns:
 		packAVX512N32(&dst[0], &src[0], 4*row, k)
 	default:

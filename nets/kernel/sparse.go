@@ -112,7 +112,8 @@ func (s *Set) NonZero(v []float32) uint64 {
 }
 
 // A gathering is the arguments of the kernel that adds listed rows of panels.
-// Distances are in bytes.
+// Distances are in bytes. What it has in common with a tile is in the same
+// places.
 type gathering struct {
 	offsets, values, ends unsafe.Pointer
 	b                     unsafe.Pointer
@@ -124,6 +125,8 @@ type gathering struct {
 	rows                  int
 	columns               int
 	relu                  int
+	_, _                  int
+	panelC, panelInit     int
 }
 
 // Gather computes the columns of the panels [lo,hi) of a product whose left
@@ -131,15 +134,17 @@ type gathering struct {
 // bits that Multiply gives, as long as B is finite and nothing starts from -0:
 // what is left out are sums with a product that is zero.
 func (s *Set) Gather(l *Lists, p *Product, lo, hi int) {
-	rows := len(l.ends)
-	p.checkLists(s, l, lo, hi)
+	rows, b := len(l.ends), p.B
+	p.check(s, rows, lo, hi)
+	if l.set != s || rows > 0 && l.depth > b.k {
+		panic(badShape)
+	}
 	if rows == 0 {
 		return
 	}
-	b := p.B
 	g := gathering{
 		offsets: unsafe.Pointer(&l.offsets[0]), values: unsafe.Pointer(&l.values[0]), ends: unsafe.Pointer(&l.ends[0]),
-		panelB: 4 * b.k * s.columns, rowC: 4 * p.RowC,
+		panelB: 4 * b.stride * s.columns, rowC: 4 * p.C.row, panelC: p.panelC(s), rows: rows,
 	}
 	if p.ReLU {
 		g.relu = 1
@@ -148,23 +153,13 @@ func (s *Set) Gather(l *Lists, p *Product, lo, hi int) {
 	for j := lo; j < hi; {
 		first := j * s.columns
 		panels := s.gatherAtOnce(min(hi, b.n/s.columns) - j)
-		g.b, g.c, g.rows = at(b.data, j*b.k*s.columns), at(p.C, first), rows
+		g.b, g.c = at(b.data, j*b.stride*s.columns), p.C.at(0, first)
 		g.columns = min(s.columns, b.n-first)
-		start.c, start.rowC = g.c, g.rowC
+		start.c, start.rowC, start.panelC = g.c, g.rowC, g.panelC
 		p.start(&start, first, 0)
-		g.init, g.rowInit = start.init, start.rowInit
+		g.init, g.rowInit, g.panelInit = start.init, start.rowInit, start.panelInit
 		s.gather(&g, panels)
 		j += panels
-	}
-}
-
-func (p *Product) checkLists(s *Set, l *Lists, lo, hi int) {
-	b, rows := p.B, len(l.ends)
-	switch {
-	case b.set != s || l.set != s || l.depth > b.k || lo < 0 || lo > hi || hi > b.Count():
-		panic(badShape)
-	case rows > 0 && (p.RowC < b.n && rows > 1 || len(p.C) < (rows-1)*p.RowC+b.n) || p.Bias != nil && len(p.Bias) < b.n:
-		panic(badLength)
 	}
 }
 

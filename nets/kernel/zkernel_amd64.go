@@ -69,11 +69,6 @@ func gatherAVX2P4(lists *byte)
 //go:noescape
 func listAVX2(offsets *uint32, values *float32, row *float32, n int, step uint32) int
 
-// packAVX2N6 copies 6 elements from each of k rows.
-//
-//go:noescape
-func packAVX2N6(dst *float32, src *float32, row int, k int)
-
 // packAVX2N16 copies 16 elements from each of k rows.
 //
 //go:noescape
@@ -167,10 +162,10 @@ func tileAVX512R13P1(t *byte)
 //go:noescape
 func tileAVX512R14P1(t *byte)
 
-// tileAVX512R1P8 computes a tile of 1 rows × 8 panels.
+// tileAVX512R1P6 computes a tile of 1 rows × 6 panels.
 //
 //go:noescape
-func tileAVX512R1P8(t *byte)
+func tileAVX512R1P6(t *byte)
 
 // tileAVX512R2P6 computes a tile of 2 rows × 6 panels.
 //
@@ -216,11 +211,6 @@ func gatherAVX512P4(lists *byte)
 //
 //go:noescape
 func listAVX512(offsets *uint32, values *float32, row *float32, n int, step uint32) int
-
-// packAVX512N14 copies 14 elements from each of k rows.
-//
-//go:noescape
-func packAVX512N14(dst *float32, src *float32, row int, k int)
 
 // packAVX512N32 copies 32 elements from each of k rows.
 //

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func tileAVX2R1P1(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R1P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -34,8 +34,14 @@ begun:
 	MOVQ 16(AX), DX
 	MOVQ 72(AX), BX
 	MOVQ 24(AX), SI
-	SUBQ $0x04, BX
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), DI
+	CMPQ    DI, BX
+	CMOVQGT BX, DI
+	SUBQ    DI, BX
+	SUBQ    $0x04, DI
+	JLT     rest
 
 loop:
 	VMOVUPS      (SI), Y2
@@ -63,12 +69,12 @@ loop:
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, CX
 	ADDQ         $0x00000100, SI
-	SUBQ         $0x04, BX
+	SUBQ         $0x04, DI
 	JGE          loop
 
 rest:
-	ADDQ $0x04, BX
-	JEQ  done
+	ADDQ $0x04, DI
+	JEQ  turned
 
 single:
 	VMOVUPS      (SI), Y2
@@ -78,10 +84,13 @@ single:
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, CX
 	ADDQ         $0x00000040, SI
-	DECQ         BX
+	DECQ         DI
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  BX, BX
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -95,8 +104,9 @@ store:
 	JNE     storePartial
 	MOVQ    40(AX), CX
 	MOVQ    48(AX), AX
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
+	MOVQ    CX, AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
 	JMP     stored
 
 storePartial:
@@ -107,8 +117,9 @@ storePartial:
 	VMOVUPS    96(DX)(CX*4), Y3
 	MOVQ       40(AX), CX
 	MOVQ       48(AX), AX
-	VMASKMOVPS Y0, Y2, (CX)
-	VMASKMOVPS Y1, Y3, 32(CX)
+	MOVQ       CX, AX
+	VMASKMOVPS Y0, Y2, (AX)
+	VMASKMOVPS Y1, Y3, 32(AX)
 
 stored:
 	VZEROUPPER
@@ -149,7 +160,7 @@ DATA columnMasks<>+124(SB)/4, $0x00000000
 GLOBL columnMasks<>(SB), RODATA|NOPTR, $128
 
 // func tileAVX2R2P1(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R2P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -184,8 +195,14 @@ begun:
 	MOVQ 16(AX), BX
 	MOVQ 72(AX), SI
 	MOVQ 24(AX), DI
-	SUBQ $0x04, SI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
+	JLT     rest
 
 loop:
 	VMOVUPS      (DI), Y4
@@ -225,12 +242,12 @@ loop:
 	VFMADD231PS  Y5, Y7, Y3
 	ADDQ         BX, CX
 	ADDQ         $0x00000100, DI
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VMOVUPS      (DI), Y4
@@ -243,10 +260,13 @@ single:
 	VFMADD231PS  Y5, Y7, Y3
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -288,7 +308,7 @@ stored:
 	RET
 
 // func tileAVX2R3P1(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R3P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -329,8 +349,14 @@ begun:
 	MOVQ 16(AX), BX
 	MOVQ 72(AX), SI
 	MOVQ 24(AX), DI
-	SUBQ $0x04, SI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
+	JLT     rest
 
 loop:
 	VMOVUPS      (DI), Y6
@@ -382,12 +408,12 @@ loop:
 	VFMADD231PS  Y7, Y10, Y5
 	ADDQ         BX, CX
 	ADDQ         $0x00000100, DI
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VMOVUPS      (DI), Y6
@@ -403,10 +429,13 @@ single:
 	VFMADD231PS  Y7, Y10, Y5
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -456,7 +485,7 @@ stored:
 	RET
 
 // func tileAVX2R4P1(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R4P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -504,8 +533,14 @@ begun:
 	MOVQ 16(AX), SI
 	MOVQ 72(AX), DI
 	MOVQ 24(AX), R8
-	SUBQ $0x04, DI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R9
+	CMPQ    R9, DI
+	CMOVQGT DI, R9
+	SUBQ    R9, DI
+	SUBQ    $0x04, R9
+	JLT     rest
 
 loop:
 	VMOVUPS      (R8), Y8
@@ -569,12 +604,12 @@ loop:
 	VFMADD231PS  Y9, Y13, Y7
 	ADDQ         SI, CX
 	ADDQ         $0x00000100, R8
-	SUBQ         $0x04, DI
+	SUBQ         $0x04, R9
 	JGE          loop
 
 rest:
-	ADDQ $0x04, DI
-	JEQ  done
+	ADDQ $0x04, R9
+	JEQ  turned
 
 single:
 	VMOVUPS      (R8), Y8
@@ -593,10 +628,13 @@ single:
 	VFMADD231PS  Y9, Y13, Y7
 	ADDQ         SI, CX
 	ADDQ         $0x00000040, R8
-	DECQ         DI
+	DECQ         R9
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  DI, DI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -654,7 +692,7 @@ stored:
 	RET
 
 // func tileAVX2R5P1(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R5P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -708,8 +746,14 @@ begun:
 	MOVQ 16(AX), SI
 	MOVQ 72(AX), DI
 	MOVQ 24(AX), R8
-	SUBQ $0x04, DI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R9
+	CMPQ    R9, DI
+	CMOVQGT DI, R9
+	SUBQ    R9, DI
+	SUBQ    $0x04, R9
+	JLT     rest
 
 loop:
 	VMOVUPS      (R8), Y10
@@ -785,12 +829,12 @@ loop:
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         SI, CX
 	ADDQ         $0x00000100, R8
-	SUBQ         $0x04, DI
+	SUBQ         $0x04, R9
 	JGE          loop
 
 rest:
-	ADDQ $0x04, DI
-	JEQ  done
+	ADDQ $0x04, R9
+	JEQ  turned
 
 single:
 	VMOVUPS      (R8), Y10
@@ -812,10 +856,13 @@ single:
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         SI, CX
 	ADDQ         $0x00000040, R8
-	DECQ         DI
+	DECQ         R9
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  DI, DI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -881,7 +928,7 @@ stored:
 	RET
 
 // func tileAVX2R6P1(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R6P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -942,8 +989,14 @@ begun:
 	MOVQ 16(AX), DI
 	MOVQ 72(AX), R8
 	MOVQ 24(AX), R9
-	SUBQ $0x04, R8
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R10
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	SUBQ    $0x04, R10
+	JLT     rest
 
 loop:
 	VMOVUPS      (R9), Y12
@@ -1031,12 +1084,12 @@ loop:
 	VFMADD231PS  Y13, Y15, Y11
 	ADDQ         DI, CX
 	ADDQ         $0x00000100, R9
-	SUBQ         $0x04, R8
+	SUBQ         $0x04, R10
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R8
-	JEQ  done
+	ADDQ $0x04, R10
+	JEQ  turned
 
 single:
 	VMOVUPS      (R9), Y12
@@ -1061,10 +1114,13 @@ single:
 	VFMADD231PS  Y13, Y15, Y11
 	ADDQ         DI, CX
 	ADDQ         $0x00000040, R9
-	DECQ         R8
+	DECQ         R10
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  R8, R8
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -1138,19 +1194,26 @@ stored:
 	RET
 
 // func tileAVX2R1P4(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R1P4(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
 	MOVQ    64(AX), DX
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS 128(CX), Y4
-	VMOVUPS 160(CX), Y5
-	VMOVUPS 192(CX), Y6
-	VMOVUPS 224(CX), Y7
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y4
+	VMOVUPS 32(DX), Y5
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y6
+	VMOVUPS 32(DX), Y7
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), DX
@@ -1163,7 +1226,13 @@ TEXT ·tileAVX2R1P4(SB), NOSPLIT, $0-8
 	ADDQ    DI, R9
 	MOVQ    R9, R10
 	ADDQ    DI, R10
-	SUBQ    $0x04, BX
+
+turn:
+	MOVQ    96(AX), DI
+	CMPQ    DI, BX
+	CMOVQGT BX, DI
+	SUBQ    DI, BX
+	SUBQ    $0x04, DI
 	JLT     rest
 
 loop:
@@ -1243,12 +1312,12 @@ loop:
 	ADDQ         $0x00000100, R8
 	ADDQ         $0x00000100, R9
 	ADDQ         $0x00000100, R10
-	SUBQ         $0x04, BX
+	SUBQ         $0x04, DI
 	JGE          loop
 
 rest:
-	ADDQ $0x04, BX
-	JEQ  done
+	ADDQ $0x04, DI
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Y8
@@ -1273,10 +1342,13 @@ single:
 	ADDQ         $0x00000040, R8
 	ADDQ         $0x00000040, R9
 	ADDQ         $0x00000040, R10
-	DECQ         BX
+	DECQ         DI
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  BX, BX
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -1292,37 +1364,51 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
-	VMOVUPS Y4, 128(CX)
-	VMOVUPS Y5, 160(CX)
-	VMOVUPS Y6, 192(CX)
-	VMOVUPS Y7, 224(CX)
+	MOVQ    48(AX), DX
+	MOVQ    CX, DX
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y3, 32(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Y4, (DX)
+	VMOVUPS Y5, 32(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Y6, (DX)
+	VMOVUPS Y7, 32(DX)
 	VZEROUPPER
 	RET
 
 // func tileAVX2R2P3(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R2P3(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
-	MOVQ    64(AX), DX
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS 128(CX), Y4
-	VMOVUPS 160(CX), Y5
-	ADDQ    DX, CX
-	VMOVUPS (CX), Y6
-	VMOVUPS 32(CX), Y7
-	VMOVUPS 64(CX), Y8
-	VMOVUPS 96(CX), Y9
-	VMOVUPS 128(CX), Y10
-	VMOVUPS 160(CX), Y11
+	MOVQ    64(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	ADDQ    BX, DX
+	VMOVUPS (DX), Y6
+	VMOVUPS 32(DX), Y7
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	ADDQ    BX, DX
+	VMOVUPS (DX), Y8
+	VMOVUPS 32(DX), Y9
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y4
+	VMOVUPS 32(DX), Y5
+	ADDQ    BX, DX
+	VMOVUPS (DX), Y10
+	VMOVUPS 32(DX), Y11
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
@@ -1333,7 +1419,13 @@ TEXT ·tileAVX2R2P3(SB), NOSPLIT, $0-8
 	ADDQ    R8, R9
 	MOVQ    R9, R10
 	ADDQ    R8, R10
-	SUBQ    $0x04, SI
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
 	JLT     rest
 
 loop:
@@ -1424,12 +1516,12 @@ loop:
 	ADDQ         $0x00000100, DI
 	ADDQ         $0x00000100, R9
 	ADDQ         $0x00000100, R10
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Y12
@@ -1456,10 +1548,13 @@ single:
 	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000040, R9
 	ADDQ         $0x00000040, R10
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -1479,43 +1574,55 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
-	VMOVUPS Y4, 128(CX)
-	VMOVUPS Y5, 160(CX)
-	ADDQ    AX, CX
-	VMOVUPS Y6, (CX)
-	VMOVUPS Y7, 32(CX)
-	VMOVUPS Y8, 64(CX)
-	VMOVUPS Y9, 96(CX)
-	VMOVUPS Y10, 128(CX)
-	VMOVUPS Y11, 160(CX)
+	MOVQ    48(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	ADDQ    BX, DX
+	VMOVUPS Y6, (DX)
+	VMOVUPS Y7, 32(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y3, 32(DX)
+	ADDQ    BX, DX
+	VMOVUPS Y8, (DX)
+	VMOVUPS Y9, 32(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Y4, (DX)
+	VMOVUPS Y5, 32(DX)
+	ADDQ    BX, DX
+	VMOVUPS Y10, (DX)
+	VMOVUPS Y11, 32(DX)
 	VZEROUPPER
 	RET
 
 // func tileAVX2R3P2(t *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, CMOV, FMA3
 TEXT ·tileAVX2R3P2(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
-	MOVQ    64(AX), DX
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	ADDQ    DX, CX
-	VMOVUPS (CX), Y4
-	VMOVUPS 32(CX), Y5
-	VMOVUPS 64(CX), Y6
-	VMOVUPS 96(CX), Y7
-	ADDQ    DX, CX
-	VMOVUPS (CX), Y8
-	VMOVUPS 32(CX), Y9
-	VMOVUPS 64(CX), Y10
-	VMOVUPS 96(CX), Y11
+	MOVQ    64(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	ADDQ    BX, DX
+	VMOVUPS (DX), Y4
+	VMOVUPS 32(DX), Y5
+	ADDQ    BX, DX
+	VMOVUPS (DX), Y8
+	VMOVUPS 32(DX), Y9
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	ADDQ    BX, DX
+	VMOVUPS (DX), Y6
+	VMOVUPS 32(DX), Y7
+	ADDQ    BX, DX
+	VMOVUPS (DX), Y10
+	VMOVUPS 32(DX), Y11
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
@@ -1524,7 +1631,13 @@ TEXT ·tileAVX2R3P2(SB), NOSPLIT, $0-8
 	MOVQ    32(AX), R8
 	MOVQ    DI, R9
 	ADDQ    R8, R9
-	SUBQ    $0x04, SI
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
 	JLT     rest
 
 loop:
@@ -1610,12 +1723,12 @@ loop:
 	ADDQ         BX, CX
 	ADDQ         $0x00000100, DI
 	ADDQ         $0x00000100, R9
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Y12
@@ -1640,10 +1753,13 @@ single:
 	ADDQ         BX, CX
 	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000040, R9
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -1663,21 +1779,26 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
-	ADDQ    AX, CX
-	VMOVUPS Y4, (CX)
-	VMOVUPS Y5, 32(CX)
-	VMOVUPS Y6, 64(CX)
-	VMOVUPS Y7, 96(CX)
-	ADDQ    AX, CX
-	VMOVUPS Y8, (CX)
-	VMOVUPS Y9, 32(CX)
-	VMOVUPS Y10, 64(CX)
-	VMOVUPS Y11, 96(CX)
+	MOVQ    48(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	ADDQ    BX, DX
+	VMOVUPS Y4, (DX)
+	VMOVUPS Y5, 32(DX)
+	ADDQ    BX, DX
+	VMOVUPS Y8, (DX)
+	VMOVUPS Y9, 32(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y3, 32(DX)
+	ADDQ    BX, DX
+	VMOVUPS Y6, (DX)
+	VMOVUPS Y7, 32(DX)
+	ADDQ    BX, DX
+	VMOVUPS Y10, (DX)
+	VMOVUPS Y11, 32(DX)
 	VZEROUPPER
 	RET
 
@@ -1792,10 +1913,13 @@ TEXT ·gatherAVX2P2(SB), NOSPLIT, $16-8
 row:
 	MOVQ    (SP), R10
 	MOVQ    64(AX), R11
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS 64(R10), Y2
-	VMOVUPS 96(R10), Y3
+	MOVQ    R10, R11
+	VMOVUPS (R11), Y0
+	VMOVUPS 32(R11), Y1
+	ADDQ    120(AX), R10
+	MOVQ    R10, R11
+	VMOVUPS (R11), Y2
+	VMOVUPS 32(R11), Y3
 	MOVLQSX (DI), R10
 	CMPQ    R9, R10
 	JGE     done
@@ -1824,10 +1948,13 @@ done:
 store:
 	MOVQ    8(SP), R10
 	MOVQ    48(AX), R11
-	VMOVUPS Y0, (R10)
-	VMOVUPS Y1, 32(R10)
-	VMOVUPS Y2, 64(R10)
-	VMOVUPS Y3, 96(R10)
+	MOVQ    R10, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	ADDQ    112(AX), R10
+	MOVQ    R10, R11
+	VMOVUPS Y2, (R11)
+	VMOVUPS Y3, 32(R11)
 	MOVQ    48(AX), R10
 	ADDQ    R10, 8(SP)
 	MOVQ    64(AX), R10
@@ -1863,14 +1990,21 @@ TEXT ·gatherAVX2P4(SB), NOSPLIT, $16-8
 row:
 	MOVQ    (SP), R12
 	MOVQ    64(AX), R13
-	VMOVUPS (R12), Y0
-	VMOVUPS 32(R12), Y1
-	VMOVUPS 64(R12), Y2
-	VMOVUPS 96(R12), Y3
-	VMOVUPS 128(R12), Y4
-	VMOVUPS 160(R12), Y5
-	VMOVUPS 192(R12), Y6
-	VMOVUPS 224(R12), Y7
+	MOVQ    R12, R13
+	VMOVUPS (R13), Y0
+	VMOVUPS 32(R13), Y1
+	ADDQ    120(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS (R13), Y2
+	VMOVUPS 32(R13), Y3
+	ADDQ    120(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS (R13), Y4
+	VMOVUPS 32(R13), Y5
+	ADDQ    120(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS (R13), Y6
+	VMOVUPS 32(R13), Y7
 	MOVLQSX (R9), R12
 	CMPQ    R11, R12
 	JGE     done
@@ -1907,14 +2041,21 @@ done:
 store:
 	MOVQ    8(SP), R12
 	MOVQ    48(AX), R13
-	VMOVUPS Y0, (R12)
-	VMOVUPS Y1, 32(R12)
-	VMOVUPS Y2, 64(R12)
-	VMOVUPS Y3, 96(R12)
-	VMOVUPS Y4, 128(R12)
-	VMOVUPS Y5, 160(R12)
-	VMOVUPS Y6, 192(R12)
-	VMOVUPS Y7, 224(R12)
+	MOVQ    R12, R13
+	VMOVUPS Y0, (R13)
+	VMOVUPS Y1, 32(R13)
+	ADDQ    112(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS Y2, (R13)
+	VMOVUPS Y3, 32(R13)
+	ADDQ    112(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS Y4, (R13)
+	VMOVUPS Y5, 32(R13)
+	ADDQ    112(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS Y6, (R13)
+	VMOVUPS Y7, 32(R13)
 	MOVQ    48(AX), R12
 	ADDQ    R12, 8(SP)
 	MOVQ    64(AX), R12
@@ -2237,26 +2378,6 @@ DATA leftOrders<>+2032(SB)/8, $0x0007060504030201
 DATA leftOrders<>+2040(SB)/8, $0x0706050403020100
 GLOBL leftOrders<>(SB), RODATA|NOPTR, $2048
 
-// func packAVX2N6(dst *float32, src *float32, row int, k int)
-// Requires: AVX
-TEXT ·packAVX2N6(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ row+16(FP), DX
-	MOVQ k+24(FP), BX
-
-loop:
-	VMOVUPS (CX), X0
-	VMOVUPS X0, (AX)
-	VMOVSD  16(CX), X0
-	VMOVSD  X0, 16(AX)
-	ADDQ    DX, CX
-	ADDQ    $0x00000018, AX
-	DECQ    BX
-	JNE     loop
-	VZEROUPPER
-	RET
-
 // func packAVX2N16(dst *float32, src *float32, row int, k int)
 // Requires: AVX
 TEXT ·packAVX2N16(SB), NOSPLIT, $0-32
@@ -2268,8 +2389,8 @@ TEXT ·packAVX2N16(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS (CX), Y0
 	VMOVUPS Y0, (AX)
-	VMOVUPS 32(CX), Y0
-	VMOVUPS Y0, 32(AX)
+	VMOVUPS 32(CX), Y1
+	VMOVUPS Y1, 32(AX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000040, AX
 	DECQ    BX
@@ -2343,8 +2464,9 @@ loop:
 	JNE          storePartial
 	MOVQ         40(AX), CX
 	MOVQ         48(AX), AX
-	VMOVUPS      Y0, (CX)
-	VMOVUPS      Y1, 32(CX)
+	MOVQ         CX, AX
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -2356,8 +2478,9 @@ storePartial:
 	VMOVUPS    96(DX)(CX*4), Y3
 	MOVQ       40(AX), CX
 	MOVQ       48(AX), AX
-	VMASKMOVPS Y0, Y2, (CX)
-	VMASKMOVPS Y1, Y3, 32(CX)
+	MOVQ       CX, AX
+	VMASKMOVPS Y0, Y2, (AX)
+	VMASKMOVPS Y1, Y3, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -2780,7 +2903,7 @@ loop:
 	RET
 
 // func tileAVX512R1P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R1P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -2810,8 +2933,14 @@ begun:
 	MOVQ 16(AX), DX
 	MOVQ 72(AX), BX
 	MOVQ 24(AX), SI
-	SUBQ $0x04, BX
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), DI
+	CMPQ    DI, BX
+	CMOVQGT BX, DI
+	SUBQ    DI, BX
+	SUBQ    $0x04, DI
+	JLT     rest
 
 loop:
 	VMOVUPS      (SI), Z2
@@ -2839,12 +2968,12 @@ loop:
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, CX
 	ADDQ         $0x00000200, SI
-	SUBQ         $0x04, BX
+	SUBQ         $0x04, DI
 	JGE          loop
 
 rest:
-	ADDQ $0x04, BX
-	JEQ  done
+	ADDQ $0x04, DI
+	JEQ  turned
 
 single:
 	VMOVUPS      (SI), Z2
@@ -2854,10 +2983,13 @@ single:
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, CX
 	ADDQ         $0x00000080, SI
-	DECQ         BX
+	DECQ         DI
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  BX, BX
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -2871,8 +3003,9 @@ store:
 	JNE     storePartial
 	MOVQ    40(AX), CX
 	MOVQ    48(AX), AX
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
+	MOVQ    CX, AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
 	JMP     stored
 
 storePartial:
@@ -2884,15 +3017,16 @@ storePartial:
 	KMOVW   DX, K2
 	MOVQ    40(AX), CX
 	MOVQ    48(AX), AX
-	VMOVUPS Z0, K1, (CX)
-	VMOVUPS Z1, K2, 64(CX)
+	MOVQ    CX, AX
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K2, 64(AX)
 
 stored:
 	VZEROUPPER
 	RET
 
 // func tileAVX512R2P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R2P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -2928,8 +3062,14 @@ begun:
 	MOVQ 16(AX), BX
 	MOVQ 72(AX), SI
 	MOVQ 24(AX), DI
-	SUBQ $0x04, SI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
+	JLT     rest
 
 loop:
 	VMOVUPS      (DI), Z4
@@ -2969,12 +3109,12 @@ loop:
 	VFMADD231PS  Z5, Z7, Z3
 	ADDQ         BX, CX
 	ADDQ         $0x00000200, DI
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VMOVUPS      (DI), Z4
@@ -2987,10 +3127,13 @@ single:
 	VFMADD231PS  Z5, Z7, Z3
 	ADDQ         BX, CX
 	ADDQ         $0x00000080, DI
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -3033,7 +3176,7 @@ stored:
 	RET
 
 // func tileAVX512R3P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R3P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -3075,8 +3218,14 @@ begun:
 	MOVQ 16(AX), BX
 	MOVQ 72(AX), SI
 	MOVQ 24(AX), DI
-	SUBQ $0x04, SI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
+	JLT     rest
 
 loop:
 	VMOVUPS      (DI), Z6
@@ -3128,12 +3277,12 @@ loop:
 	VFMADD231PS  Z7, Z10, Z5
 	ADDQ         BX, CX
 	ADDQ         $0x00000200, DI
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VMOVUPS      (DI), Z6
@@ -3149,10 +3298,13 @@ single:
 	VFMADD231PS  Z7, Z10, Z5
 	ADDQ         BX, CX
 	ADDQ         $0x00000080, DI
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -3203,7 +3355,7 @@ stored:
 	RET
 
 // func tileAVX512R4P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R4P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -3252,8 +3404,14 @@ begun:
 	MOVQ 16(AX), SI
 	MOVQ 72(AX), DI
 	MOVQ 24(AX), R8
-	SUBQ $0x04, DI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R9
+	CMPQ    R9, DI
+	CMOVQGT DI, R9
+	SUBQ    R9, DI
+	SUBQ    $0x04, R9
+	JLT     rest
 
 loop:
 	VMOVUPS      (R8), Z8
@@ -3317,12 +3475,12 @@ loop:
 	VFMADD231PS  Z9, Z13, Z7
 	ADDQ         SI, CX
 	ADDQ         $0x00000200, R8
-	SUBQ         $0x04, DI
+	SUBQ         $0x04, R9
 	JGE          loop
 
 rest:
-	ADDQ $0x04, DI
-	JEQ  done
+	ADDQ $0x04, R9
+	JEQ  turned
 
 single:
 	VMOVUPS      (R8), Z8
@@ -3341,10 +3499,13 @@ single:
 	VFMADD231PS  Z9, Z13, Z7
 	ADDQ         SI, CX
 	ADDQ         $0x00000080, R8
-	DECQ         DI
+	DECQ         R9
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  DI, DI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -3403,7 +3564,7 @@ stored:
 	RET
 
 // func tileAVX512R5P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R5P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -3458,8 +3619,14 @@ begun:
 	MOVQ 16(AX), SI
 	MOVQ 72(AX), DI
 	MOVQ 24(AX), R8
-	SUBQ $0x04, DI
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R9
+	CMPQ    R9, DI
+	CMOVQGT DI, R9
+	SUBQ    R9, DI
+	SUBQ    $0x04, R9
+	JLT     rest
 
 loop:
 	VMOVUPS      (R8), Z10
@@ -3535,12 +3702,12 @@ loop:
 	VFMADD231PS  Z11, Z16, Z9
 	ADDQ         SI, CX
 	ADDQ         $0x00000200, R8
-	SUBQ         $0x04, DI
+	SUBQ         $0x04, R9
 	JGE          loop
 
 rest:
-	ADDQ $0x04, DI
-	JEQ  done
+	ADDQ $0x04, R9
+	JEQ  turned
 
 single:
 	VMOVUPS      (R8), Z10
@@ -3562,10 +3729,13 @@ single:
 	VFMADD231PS  Z11, Z16, Z9
 	ADDQ         SI, CX
 	ADDQ         $0x00000080, R8
-	DECQ         DI
+	DECQ         R9
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  DI, DI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -3632,7 +3802,7 @@ stored:
 	RET
 
 // func tileAVX512R6P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R6P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -3694,8 +3864,14 @@ begun:
 	MOVQ 16(AX), DI
 	MOVQ 72(AX), R8
 	MOVQ 24(AX), R9
-	SUBQ $0x04, R8
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R10
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	SUBQ    $0x04, R10
+	JLT     rest
 
 loop:
 	VMOVUPS      (R9), Z12
@@ -3783,12 +3959,12 @@ loop:
 	VFMADD231PS  Z13, Z19, Z11
 	ADDQ         DI, CX
 	ADDQ         $0x00000200, R9
-	SUBQ         $0x04, R8
+	SUBQ         $0x04, R10
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R8
-	JEQ  done
+	ADDQ $0x04, R10
+	JEQ  turned
 
 single:
 	VMOVUPS      (R9), Z12
@@ -3813,10 +3989,13 @@ single:
 	VFMADD231PS  Z13, Z19, Z11
 	ADDQ         DI, CX
 	ADDQ         $0x00000080, R9
-	DECQ         R8
+	DECQ         R10
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  R8, R8
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -3891,7 +4070,7 @@ stored:
 	RET
 
 // func tileAVX512R7P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R7P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -3959,8 +4138,14 @@ begun:
 	MOVQ 16(AX), DI
 	MOVQ 72(AX), R8
 	MOVQ 24(AX), R9
-	SUBQ $0x04, R8
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R10
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	SUBQ    $0x04, R10
+	JLT     rest
 
 loop:
 	VMOVUPS      (R9), Z14
@@ -4060,12 +4245,12 @@ loop:
 	VFMADD231PS  Z15, Z22, Z13
 	ADDQ         DI, CX
 	ADDQ         $0x00000200, R9
-	SUBQ         $0x04, R8
+	SUBQ         $0x04, R10
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R8
-	JEQ  done
+	ADDQ $0x04, R10
+	JEQ  turned
 
 single:
 	VMOVUPS      (R9), Z14
@@ -4093,10 +4278,13 @@ single:
 	VFMADD231PS  Z15, Z22, Z13
 	ADDQ         DI, CX
 	ADDQ         $0x00000080, R9
-	DECQ         R8
+	DECQ         R10
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  R8, R8
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -4179,7 +4367,7 @@ stored:
 	RET
 
 // func tileAVX512R8P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R8P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -4255,8 +4443,14 @@ begun:
 	MOVQ 16(AX), R8
 	MOVQ 72(AX), R9
 	MOVQ 24(AX), R10
-	SUBQ $0x04, R9
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R11
+	CMPQ    R11, R9
+	CMOVQGT R9, R11
+	SUBQ    R11, R9
+	SUBQ    $0x04, R11
+	JLT     rest
 
 loop:
 	VMOVUPS      (R10), Z16
@@ -4372,12 +4566,12 @@ loop:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, R9
+	SUBQ         $0x04, R11
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R9
-	JEQ  done
+	ADDQ $0x04, R11
+	JEQ  turned
 
 single:
 	VMOVUPS      (R10), Z16
@@ -4409,10 +4603,14 @@ single:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000080, R10
-	DECQ         R9
+	DECQ         R11
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	ADDQ   104(AX), DI
+	TESTQ  R9, R9
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -4503,7 +4701,7 @@ stored:
 	RET
 
 // func tileAVX512R9P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R9P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -4585,8 +4783,14 @@ begun:
 	MOVQ 16(AX), R8
 	MOVQ 72(AX), R9
 	MOVQ 24(AX), R10
-	SUBQ $0x04, R9
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R11
+	CMPQ    R11, R9
+	CMOVQGT R9, R11
+	SUBQ    R11, R9
+	SUBQ    $0x04, R11
+	JLT     rest
 
 loop:
 	VMOVUPS      (R10), Z18
@@ -4714,12 +4918,12 @@ loop:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, R9
+	SUBQ         $0x04, R11
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R9
-	JEQ  done
+	ADDQ $0x04, R11
+	JEQ  turned
 
 single:
 	VMOVUPS      (R10), Z18
@@ -4754,10 +4958,14 @@ single:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000080, R10
-	DECQ         R9
+	DECQ         R11
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	ADDQ   104(AX), DI
+	TESTQ  R9, R9
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -4856,7 +5064,7 @@ stored:
 	RET
 
 // func tileAVX512R10P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R10P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -4944,8 +5152,14 @@ begun:
 	MOVQ 16(AX), R8
 	MOVQ 72(AX), R9
 	MOVQ 24(AX), R10
-	SUBQ $0x04, R9
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R11
+	CMPQ    R11, R9
+	CMOVQGT R9, R11
+	SUBQ    R11, R9
+	SUBQ    $0x04, R11
+	JLT     rest
 
 loop:
 	VMOVUPS      (R10), Z20
@@ -5085,12 +5299,12 @@ loop:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, R9
+	SUBQ         $0x04, R11
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R9
-	JEQ  done
+	ADDQ $0x04, R11
+	JEQ  turned
 
 single:
 	VMOVUPS      (R10), Z20
@@ -5128,10 +5342,14 @@ single:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000080, R10
-	DECQ         R9
+	DECQ         R11
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	ADDQ   104(AX), DI
+	TESTQ  R9, R9
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -5238,7 +5456,7 @@ stored:
 	RET
 
 // func tileAVX512R11P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R11P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -5332,8 +5550,14 @@ begun:
 	MOVQ 16(AX), R8
 	MOVQ 72(AX), R9
 	MOVQ 24(AX), R10
-	SUBQ $0x04, R9
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R11
+	CMPQ    R11, R9
+	CMOVQGT R9, R11
+	SUBQ    R11, R9
+	SUBQ    $0x04, R11
+	JLT     rest
 
 loop:
 	VMOVUPS      (R10), Z22
@@ -5485,12 +5709,12 @@ loop:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, R9
+	SUBQ         $0x04, R11
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R9
-	JEQ  done
+	ADDQ $0x04, R11
+	JEQ  turned
 
 single:
 	VMOVUPS      (R10), Z22
@@ -5531,10 +5755,14 @@ single:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000080, R10
-	DECQ         R9
+	DECQ         R11
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	ADDQ   104(AX), DI
+	TESTQ  R9, R9
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -5649,7 +5877,7 @@ stored:
 	RET
 
 // func tileAVX512R12P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R12P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -5749,8 +5977,14 @@ begun:
 	MOVQ 16(AX), R8
 	MOVQ 72(AX), R9
 	MOVQ 24(AX), R10
-	SUBQ $0x04, R9
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R11
+	CMPQ    R11, R9
+	CMOVQGT R9, R11
+	SUBQ    R11, R9
+	SUBQ    $0x04, R11
+	JLT     rest
 
 loop:
 	VMOVUPS      (R10), Z24
@@ -5914,12 +6148,12 @@ loop:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, R9
+	SUBQ         $0x04, R11
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R9
-	JEQ  done
+	ADDQ $0x04, R11
+	JEQ  turned
 
 single:
 	VMOVUPS      (R10), Z24
@@ -5963,10 +6197,14 @@ single:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000080, R10
-	DECQ         R9
+	DECQ         R11
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	ADDQ   104(AX), DI
+	TESTQ  R9, R9
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -6089,7 +6327,7 @@ stored:
 	RET
 
 // func tileAVX512R13P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R13P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -6195,8 +6433,14 @@ begun:
 	MOVQ 16(AX), R8
 	MOVQ 72(AX), R9
 	MOVQ 24(AX), R10
-	SUBQ $0x04, R9
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R11
+	CMPQ    R11, R9
+	CMOVQGT R9, R11
+	SUBQ    R11, R9
+	SUBQ    $0x04, R11
+	JLT     rest
 
 loop:
 	VMOVUPS      (R10), Z26
@@ -6372,12 +6616,12 @@ loop:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, R9
+	SUBQ         $0x04, R11
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R9
-	JEQ  done
+	ADDQ $0x04, R11
+	JEQ  turned
 
 single:
 	VMOVUPS      (R10), Z26
@@ -6424,10 +6668,14 @@ single:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000080, R10
-	DECQ         R9
+	DECQ         R11
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	ADDQ   104(AX), DI
+	TESTQ  R9, R9
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -6558,7 +6806,7 @@ stored:
 	RET
 
 // func tileAVX512R14P1(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·tileAVX512R14P1(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    80(AX), CX
@@ -6670,8 +6918,14 @@ begun:
 	MOVQ 16(AX), R8
 	MOVQ 72(AX), R9
 	MOVQ 24(AX), R10
-	SUBQ $0x04, R9
-	JLT  rest
+
+turn:
+	MOVQ    96(AX), R11
+	CMPQ    R11, R9
+	CMOVQGT R9, R11
+	SUBQ    R11, R9
+	SUBQ    $0x04, R11
+	JLT     rest
 
 loop:
 	VMOVUPS      (R10), Z28
@@ -6859,12 +7113,12 @@ loop:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, R9
+	SUBQ         $0x04, R11
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R9
-	JEQ  done
+	ADDQ $0x04, R11
+	JEQ  turned
 
 single:
 	VMOVUPS      (R10), Z28
@@ -6914,10 +7168,14 @@ single:
 	ADDQ         R8, CX
 	ADDQ         R8, DI
 	ADDQ         $0x00000080, R10
-	DECQ         R9
+	DECQ         R11
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	ADDQ   104(AX), DI
+	TESTQ  R9, R9
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -7055,28 +7313,35 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tileAVX512R1P8(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·tileAVX512R1P8(SB), NOSPLIT, $0-8
+// func tileAVX512R1P6(t *byte)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
+TEXT ·tileAVX512R1P6(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
 	MOVQ    64(AX), DX
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS 256(CX), Z4
-	VMOVUPS 320(CX), Z5
-	VMOVUPS 384(CX), Z6
-	VMOVUPS 448(CX), Z7
-	VMOVUPS 512(CX), Z8
-	VMOVUPS 576(CX), Z9
-	VMOVUPS 640(CX), Z10
-	VMOVUPS 704(CX), Z11
-	VMOVUPS 768(CX), Z12
-	VMOVUPS 832(CX), Z13
-	VMOVUPS 896(CX), Z14
-	VMOVUPS 960(CX), Z15
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), DX
@@ -7093,149 +7358,119 @@ TEXT ·tileAVX512R1P8(SB), NOSPLIT, $0-8
 	ADDQ    DI, R11
 	MOVQ    R11, R12
 	ADDQ    DI, R12
-	MOVQ    R12, R13
-	ADDQ    DI, R13
-	MOVQ    R13, R14
-	ADDQ    DI, R14
-	SUBQ    $0x04, BX
+
+turn:
+	MOVQ    96(AX), DI
+	CMPQ    DI, BX
+	CMOVQGT BX, DI
+	SUBQ    DI, BX
+	SUBQ    $0x04, DI
 	JLT     rest
 
 loop:
-	VBROADCASTSS (CX), Z16
-	VMOVUPS      (SI), Z17
-	VFMADD231PS  Z17, Z16, Z0
-	VMOVUPS      64(SI), Z18
-	VFMADD231PS  Z18, Z16, Z1
-	VMOVUPS      (R8), Z19
-	VFMADD231PS  Z19, Z16, Z2
-	VMOVUPS      64(R8), Z20
-	VFMADD231PS  Z20, Z16, Z3
-	VMOVUPS      (R9), Z21
-	VFMADD231PS  Z21, Z16, Z4
-	VMOVUPS      64(R9), Z22
-	VFMADD231PS  Z22, Z16, Z5
-	VMOVUPS      (R10), Z23
-	VFMADD231PS  Z23, Z16, Z6
-	VMOVUPS      64(R10), Z24
-	VFMADD231PS  Z24, Z16, Z7
-	VMOVUPS      (R11), Z25
-	VFMADD231PS  Z25, Z16, Z8
-	VMOVUPS      64(R11), Z26
-	VFMADD231PS  Z26, Z16, Z9
-	VMOVUPS      (R12), Z27
-	VFMADD231PS  Z27, Z16, Z10
-	VMOVUPS      64(R12), Z28
-	VFMADD231PS  Z28, Z16, Z11
-	VMOVUPS      (R13), Z29
-	VFMADD231PS  Z29, Z16, Z12
-	VMOVUPS      64(R13), Z30
-	VFMADD231PS  Z30, Z16, Z13
-	VMOVUPS      (R14), Z31
-	VFMADD231PS  Z31, Z16, Z14
-	VMOVUPS      64(R14), Z17
-	VFMADD231PS  Z17, Z16, Z15
+	VBROADCASTSS (CX), Z12
+	VMOVUPS      (SI), Z13
+	VFMADD231PS  Z13, Z12, Z0
+	VMOVUPS      64(SI), Z14
+	VFMADD231PS  Z14, Z12, Z1
+	VMOVUPS      (R8), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VMOVUPS      64(R8), Z16
+	VFMADD231PS  Z16, Z12, Z3
+	VMOVUPS      (R9), Z17
+	VFMADD231PS  Z17, Z12, Z4
+	VMOVUPS      64(R9), Z18
+	VFMADD231PS  Z18, Z12, Z5
+	VMOVUPS      (R10), Z19
+	VFMADD231PS  Z19, Z12, Z6
+	VMOVUPS      64(R10), Z20
+	VFMADD231PS  Z20, Z12, Z7
+	VMOVUPS      (R11), Z21
+	VFMADD231PS  Z21, Z12, Z8
+	VMOVUPS      64(R11), Z22
+	VFMADD231PS  Z22, Z12, Z9
+	VMOVUPS      (R12), Z23
+	VFMADD231PS  Z23, Z12, Z10
+	VMOVUPS      64(R12), Z24
+	VFMADD231PS  Z24, Z12, Z11
 	ADDQ         DX, CX
-	VBROADCASTSS (CX), Z16
-	VMOVUPS      128(SI), Z17
-	VFMADD231PS  Z17, Z16, Z0
-	VMOVUPS      192(SI), Z18
-	VFMADD231PS  Z18, Z16, Z1
-	VMOVUPS      128(R8), Z19
-	VFMADD231PS  Z19, Z16, Z2
-	VMOVUPS      192(R8), Z20
-	VFMADD231PS  Z20, Z16, Z3
-	VMOVUPS      128(R9), Z21
-	VFMADD231PS  Z21, Z16, Z4
-	VMOVUPS      192(R9), Z22
-	VFMADD231PS  Z22, Z16, Z5
-	VMOVUPS      128(R10), Z23
-	VFMADD231PS  Z23, Z16, Z6
-	VMOVUPS      192(R10), Z24
-	VFMADD231PS  Z24, Z16, Z7
-	VMOVUPS      128(R11), Z25
-	VFMADD231PS  Z25, Z16, Z8
-	VMOVUPS      192(R11), Z26
-	VFMADD231PS  Z26, Z16, Z9
-	VMOVUPS      128(R12), Z27
-	VFMADD231PS  Z27, Z16, Z10
-	VMOVUPS      192(R12), Z28
-	VFMADD231PS  Z28, Z16, Z11
-	VMOVUPS      128(R13), Z29
-	VFMADD231PS  Z29, Z16, Z12
-	VMOVUPS      192(R13), Z30
-	VFMADD231PS  Z30, Z16, Z13
-	VMOVUPS      128(R14), Z31
-	VFMADD231PS  Z31, Z16, Z14
-	VMOVUPS      192(R14), Z17
-	VFMADD231PS  Z17, Z16, Z15
+	VBROADCASTSS (CX), Z12
+	VMOVUPS      128(SI), Z13
+	VFMADD231PS  Z13, Z12, Z0
+	VMOVUPS      192(SI), Z14
+	VFMADD231PS  Z14, Z12, Z1
+	VMOVUPS      128(R8), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VMOVUPS      192(R8), Z16
+	VFMADD231PS  Z16, Z12, Z3
+	VMOVUPS      128(R9), Z17
+	VFMADD231PS  Z17, Z12, Z4
+	VMOVUPS      192(R9), Z18
+	VFMADD231PS  Z18, Z12, Z5
+	VMOVUPS      128(R10), Z19
+	VFMADD231PS  Z19, Z12, Z6
+	VMOVUPS      192(R10), Z20
+	VFMADD231PS  Z20, Z12, Z7
+	VMOVUPS      128(R11), Z21
+	VFMADD231PS  Z21, Z12, Z8
+	VMOVUPS      192(R11), Z22
+	VFMADD231PS  Z22, Z12, Z9
+	VMOVUPS      128(R12), Z23
+	VFMADD231PS  Z23, Z12, Z10
+	VMOVUPS      192(R12), Z24
+	VFMADD231PS  Z24, Z12, Z11
 	ADDQ         DX, CX
-	VBROADCASTSS (CX), Z16
-	VMOVUPS      256(SI), Z17
-	VFMADD231PS  Z17, Z16, Z0
-	VMOVUPS      320(SI), Z18
-	VFMADD231PS  Z18, Z16, Z1
-	VMOVUPS      256(R8), Z19
-	VFMADD231PS  Z19, Z16, Z2
-	VMOVUPS      320(R8), Z20
-	VFMADD231PS  Z20, Z16, Z3
-	VMOVUPS      256(R9), Z21
-	VFMADD231PS  Z21, Z16, Z4
-	VMOVUPS      320(R9), Z22
-	VFMADD231PS  Z22, Z16, Z5
-	VMOVUPS      256(R10), Z23
-	VFMADD231PS  Z23, Z16, Z6
-	VMOVUPS      320(R10), Z24
-	VFMADD231PS  Z24, Z16, Z7
-	VMOVUPS      256(R11), Z25
-	VFMADD231PS  Z25, Z16, Z8
-	VMOVUPS      320(R11), Z26
-	VFMADD231PS  Z26, Z16, Z9
-	VMOVUPS      256(R12), Z27
-	VFMADD231PS  Z27, Z16, Z10
-	VMOVUPS      320(R12), Z28
-	VFMADD231PS  Z28, Z16, Z11
-	VMOVUPS      256(R13), Z29
-	VFMADD231PS  Z29, Z16, Z12
-	VMOVUPS      320(R13), Z30
-	VFMADD231PS  Z30, Z16, Z13
-	VMOVUPS      256(R14), Z31
-	VFMADD231PS  Z31, Z16, Z14
-	VMOVUPS      320(R14), Z17
-	VFMADD231PS  Z17, Z16, Z15
+	VBROADCASTSS (CX), Z12
+	VMOVUPS      256(SI), Z13
+	VFMADD231PS  Z13, Z12, Z0
+	VMOVUPS      320(SI), Z14
+	VFMADD231PS  Z14, Z12, Z1
+	VMOVUPS      256(R8), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VMOVUPS      320(R8), Z16
+	VFMADD231PS  Z16, Z12, Z3
+	VMOVUPS      256(R9), Z17
+	VFMADD231PS  Z17, Z12, Z4
+	VMOVUPS      320(R9), Z18
+	VFMADD231PS  Z18, Z12, Z5
+	VMOVUPS      256(R10), Z19
+	VFMADD231PS  Z19, Z12, Z6
+	VMOVUPS      320(R10), Z20
+	VFMADD231PS  Z20, Z12, Z7
+	VMOVUPS      256(R11), Z21
+	VFMADD231PS  Z21, Z12, Z8
+	VMOVUPS      320(R11), Z22
+	VFMADD231PS  Z22, Z12, Z9
+	VMOVUPS      256(R12), Z23
+	VFMADD231PS  Z23, Z12, Z10
+	VMOVUPS      320(R12), Z24
+	VFMADD231PS  Z24, Z12, Z11
 	ADDQ         DX, CX
-	VBROADCASTSS (CX), Z16
-	VMOVUPS      384(SI), Z17
-	VFMADD231PS  Z17, Z16, Z0
-	VMOVUPS      448(SI), Z18
-	VFMADD231PS  Z18, Z16, Z1
-	VMOVUPS      384(R8), Z19
-	VFMADD231PS  Z19, Z16, Z2
-	VMOVUPS      448(R8), Z20
-	VFMADD231PS  Z20, Z16, Z3
-	VMOVUPS      384(R9), Z21
-	VFMADD231PS  Z21, Z16, Z4
-	VMOVUPS      448(R9), Z22
-	VFMADD231PS  Z22, Z16, Z5
-	VMOVUPS      384(R10), Z23
-	VFMADD231PS  Z23, Z16, Z6
-	VMOVUPS      448(R10), Z24
-	VFMADD231PS  Z24, Z16, Z7
-	VMOVUPS      384(R11), Z25
-	VFMADD231PS  Z25, Z16, Z8
-	VMOVUPS      448(R11), Z26
-	VFMADD231PS  Z26, Z16, Z9
-	VMOVUPS      384(R12), Z27
-	VFMADD231PS  Z27, Z16, Z10
-	VMOVUPS      448(R12), Z28
-	VFMADD231PS  Z28, Z16, Z11
-	VMOVUPS      384(R13), Z29
-	VFMADD231PS  Z29, Z16, Z12
-	VMOVUPS      448(R13), Z30
-	VFMADD231PS  Z30, Z16, Z13
-	VMOVUPS      384(R14), Z31
-	VFMADD231PS  Z31, Z16, Z14
-	VMOVUPS      448(R14), Z17
-	VFMADD231PS  Z17, Z16, Z15
+	VBROADCASTSS (CX), Z12
+	VMOVUPS      384(SI), Z13
+	VFMADD231PS  Z13, Z12, Z0
+	VMOVUPS      448(SI), Z14
+	VFMADD231PS  Z14, Z12, Z1
+	VMOVUPS      384(R8), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VMOVUPS      448(R8), Z16
+	VFMADD231PS  Z16, Z12, Z3
+	VMOVUPS      384(R9), Z17
+	VFMADD231PS  Z17, Z12, Z4
+	VMOVUPS      448(R9), Z18
+	VFMADD231PS  Z18, Z12, Z5
+	VMOVUPS      384(R10), Z19
+	VFMADD231PS  Z19, Z12, Z6
+	VMOVUPS      448(R10), Z20
+	VFMADD231PS  Z20, Z12, Z7
+	VMOVUPS      384(R11), Z21
+	VFMADD231PS  Z21, Z12, Z8
+	VMOVUPS      448(R11), Z22
+	VFMADD231PS  Z22, Z12, Z9
+	VMOVUPS      384(R12), Z23
+	VFMADD231PS  Z23, Z12, Z10
+	VMOVUPS      448(R12), Z24
+	VFMADD231PS  Z24, Z12, Z11
 	ADDQ         DX, CX
 	ADDQ         $0x00000200, SI
 	ADDQ         $0x00000200, R8
@@ -7243,49 +7478,39 @@ loop:
 	ADDQ         $0x00000200, R10
 	ADDQ         $0x00000200, R11
 	ADDQ         $0x00000200, R12
-	ADDQ         $0x00000200, R13
-	ADDQ         $0x00000200, R14
-	SUBQ         $0x04, BX
+	SUBQ         $0x04, DI
 	JGE          loop
 
 rest:
-	ADDQ $0x04, BX
-	JEQ  done
+	ADDQ $0x04, DI
+	JEQ  turned
 
 single:
-	VBROADCASTSS (CX), Z16
-	VMOVUPS      (SI), Z17
-	VFMADD231PS  Z17, Z16, Z0
-	VMOVUPS      64(SI), Z18
-	VFMADD231PS  Z18, Z16, Z1
-	VMOVUPS      (R8), Z19
-	VFMADD231PS  Z19, Z16, Z2
-	VMOVUPS      64(R8), Z20
-	VFMADD231PS  Z20, Z16, Z3
-	VMOVUPS      (R9), Z21
-	VFMADD231PS  Z21, Z16, Z4
-	VMOVUPS      64(R9), Z22
-	VFMADD231PS  Z22, Z16, Z5
-	VMOVUPS      (R10), Z23
-	VFMADD231PS  Z23, Z16, Z6
-	VMOVUPS      64(R10), Z24
-	VFMADD231PS  Z24, Z16, Z7
-	VMOVUPS      (R11), Z25
-	VFMADD231PS  Z25, Z16, Z8
-	VMOVUPS      64(R11), Z26
-	VFMADD231PS  Z26, Z16, Z9
-	VMOVUPS      (R12), Z27
-	VFMADD231PS  Z27, Z16, Z10
-	VMOVUPS      64(R12), Z28
-	VFMADD231PS  Z28, Z16, Z11
-	VMOVUPS      (R13), Z29
-	VFMADD231PS  Z29, Z16, Z12
-	VMOVUPS      64(R13), Z30
-	VFMADD231PS  Z30, Z16, Z13
-	VMOVUPS      (R14), Z31
-	VFMADD231PS  Z31, Z16, Z14
-	VMOVUPS      64(R14), Z17
-	VFMADD231PS  Z17, Z16, Z15
+	VBROADCASTSS (CX), Z12
+	VMOVUPS      (SI), Z13
+	VFMADD231PS  Z13, Z12, Z0
+	VMOVUPS      64(SI), Z14
+	VFMADD231PS  Z14, Z12, Z1
+	VMOVUPS      (R8), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VMOVUPS      64(R8), Z16
+	VFMADD231PS  Z16, Z12, Z3
+	VMOVUPS      (R9), Z17
+	VFMADD231PS  Z17, Z12, Z4
+	VMOVUPS      64(R9), Z18
+	VFMADD231PS  Z18, Z12, Z5
+	VMOVUPS      (R10), Z19
+	VFMADD231PS  Z19, Z12, Z6
+	VMOVUPS      64(R10), Z20
+	VFMADD231PS  Z20, Z12, Z7
+	VMOVUPS      (R11), Z21
+	VFMADD231PS  Z21, Z12, Z8
+	VMOVUPS      64(R11), Z22
+	VFMADD231PS  Z22, Z12, Z9
+	VMOVUPS      (R12), Z23
+	VFMADD231PS  Z23, Z12, Z10
+	VMOVUPS      64(R12), Z24
+	VFMADD231PS  Z24, Z12, Z11
 	ADDQ         DX, CX
 	ADDQ         $0x00000080, SI
 	ADDQ         $0x00000080, R8
@@ -7293,86 +7518,106 @@ single:
 	ADDQ         $0x00000080, R10
 	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000080, R12
-	ADDQ         $0x00000080, R13
-	ADDQ         $0x00000080, R14
-	DECQ         BX
+	DECQ         DI
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  BX, BX
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
-	VXORPS Z16, Z16, Z16
-	VMAXPS Z0, Z16, Z0
-	VMAXPS Z1, Z16, Z1
-	VMAXPS Z2, Z16, Z2
-	VMAXPS Z3, Z16, Z3
-	VMAXPS Z4, Z16, Z4
-	VMAXPS Z5, Z16, Z5
-	VMAXPS Z6, Z16, Z6
-	VMAXPS Z7, Z16, Z7
-	VMAXPS Z8, Z16, Z8
-	VMAXPS Z9, Z16, Z9
-	VMAXPS Z10, Z16, Z10
-	VMAXPS Z11, Z16, Z11
-	VMAXPS Z12, Z16, Z12
-	VMAXPS Z13, Z16, Z13
-	VMAXPS Z14, Z16, Z14
-	VMAXPS Z15, Z16, Z15
+	VXORPS Z12, Z12, Z12
+	VMAXPS Z0, Z12, Z0
+	VMAXPS Z1, Z12, Z1
+	VMAXPS Z2, Z12, Z2
+	VMAXPS Z3, Z12, Z3
+	VMAXPS Z4, Z12, Z4
+	VMAXPS Z5, Z12, Z5
+	VMAXPS Z6, Z12, Z6
+	VMAXPS Z7, Z12, Z7
+	VMAXPS Z8, Z12, Z8
+	VMAXPS Z9, Z12, Z9
+	VMAXPS Z10, Z12, Z10
+	VMAXPS Z11, Z12, Z11
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
-	VMOVUPS Z4, 256(CX)
-	VMOVUPS Z5, 320(CX)
-	VMOVUPS Z6, 384(CX)
-	VMOVUPS Z7, 448(CX)
-	VMOVUPS Z8, 512(CX)
-	VMOVUPS Z9, 576(CX)
-	VMOVUPS Z10, 640(CX)
-	VMOVUPS Z11, 704(CX)
-	VMOVUPS Z12, 768(CX)
-	VMOVUPS Z13, 832(CX)
-	VMOVUPS Z14, 896(CX)
-	VMOVUPS Z15, 960(CX)
+	MOVQ    48(AX), DX
+	MOVQ    CX, DX
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z3, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z6, (DX)
+	VMOVUPS Z7, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z8, (DX)
+	VMOVUPS Z9, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z10, (DX)
+	VMOVUPS Z11, 64(DX)
 	VZEROUPPER
 	RET
 
 // func tileAVX512R2P6(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·tileAVX512R2P6(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
-	MOVQ    64(AX), DX
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS 256(CX), Z4
-	VMOVUPS 320(CX), Z5
-	VMOVUPS 384(CX), Z6
-	VMOVUPS 448(CX), Z7
-	VMOVUPS 512(CX), Z8
-	VMOVUPS 576(CX), Z9
-	VMOVUPS 640(CX), Z10
-	VMOVUPS 704(CX), Z11
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z12
-	VMOVUPS 64(CX), Z13
-	VMOVUPS 128(CX), Z14
-	VMOVUPS 192(CX), Z15
-	VMOVUPS 256(CX), Z16
-	VMOVUPS 320(CX), Z17
-	VMOVUPS 384(CX), Z18
-	VMOVUPS 448(CX), Z19
-	VMOVUPS 512(CX), Z20
-	VMOVUPS 576(CX), Z21
-	VMOVUPS 640(CX), Z22
-	VMOVUPS 704(CX), Z23
+	MOVQ    64(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z18
+	VMOVUPS 64(DX), Z19
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z20
+	VMOVUPS 64(DX), Z21
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z22
+	VMOVUPS 64(DX), Z23
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
@@ -7389,7 +7634,13 @@ TEXT ·tileAVX512R2P6(SB), NOSPLIT, $0-8
 	ADDQ    R8, R12
 	MOVQ    R12, R13
 	ADDQ    R8, R13
-	SUBQ    $0x04, SI
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
 	JLT     rest
 
 loop:
@@ -7555,12 +7806,12 @@ loop:
 	ADDQ         $0x00000200, R11
 	ADDQ         $0x00000200, R12
 	ADDQ         $0x00000200, R13
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Z24
@@ -7608,10 +7859,13 @@ single:
 	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000080, R12
 	ADDQ         $0x00000080, R13
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -7643,67 +7897,96 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
-	VMOVUPS Z4, 256(CX)
-	VMOVUPS Z5, 320(CX)
-	VMOVUPS Z6, 384(CX)
-	VMOVUPS Z7, 448(CX)
-	VMOVUPS Z8, 512(CX)
-	VMOVUPS Z9, 576(CX)
-	VMOVUPS Z10, 640(CX)
-	VMOVUPS Z11, 704(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z12, (CX)
-	VMOVUPS Z13, 64(CX)
-	VMOVUPS Z14, 128(CX)
-	VMOVUPS Z15, 192(CX)
-	VMOVUPS Z16, 256(CX)
-	VMOVUPS Z17, 320(CX)
-	VMOVUPS Z18, 384(CX)
-	VMOVUPS Z19, 448(CX)
-	VMOVUPS Z20, 512(CX)
-	VMOVUPS Z21, 576(CX)
-	VMOVUPS Z22, 640(CX)
-	VMOVUPS Z23, 704(CX)
+	MOVQ    48(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z12, (DX)
+	VMOVUPS Z13, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z3, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z14, (DX)
+	VMOVUPS Z15, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z16, (DX)
+	VMOVUPS Z17, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z6, (DX)
+	VMOVUPS Z7, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z18, (DX)
+	VMOVUPS Z19, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z8, (DX)
+	VMOVUPS Z9, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z20, (DX)
+	VMOVUPS Z21, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z10, (DX)
+	VMOVUPS Z11, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z22, (DX)
+	VMOVUPS Z23, 64(DX)
 	VZEROUPPER
 	RET
 
 // func tileAVX512R3P4(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·tileAVX512R3P4(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
-	MOVQ    64(AX), DX
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS 256(CX), Z4
-	VMOVUPS 320(CX), Z5
-	VMOVUPS 384(CX), Z6
-	VMOVUPS 448(CX), Z7
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z8
-	VMOVUPS 64(CX), Z9
-	VMOVUPS 128(CX), Z10
-	VMOVUPS 192(CX), Z11
-	VMOVUPS 256(CX), Z12
-	VMOVUPS 320(CX), Z13
-	VMOVUPS 384(CX), Z14
-	VMOVUPS 448(CX), Z15
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z16
-	VMOVUPS 64(CX), Z17
-	VMOVUPS 128(CX), Z18
-	VMOVUPS 192(CX), Z19
-	VMOVUPS 256(CX), Z20
-	VMOVUPS 320(CX), Z21
-	VMOVUPS 384(CX), Z22
-	VMOVUPS 448(CX), Z23
+	MOVQ    64(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z18
+	VMOVUPS 64(DX), Z19
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z20
+	VMOVUPS 64(DX), Z21
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z22
+	VMOVUPS 64(DX), Z23
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	MOVQ    16(AX), BX
@@ -7716,7 +7999,13 @@ TEXT ·tileAVX512R3P4(SB), NOSPLIT, $0-8
 	ADDQ    R8, R10
 	MOVQ    R10, R11
 	ADDQ    R8, R11
-	SUBQ    $0x04, SI
+
+turn:
+	MOVQ    96(AX), R8
+	CMPQ    R8, SI
+	CMOVQGT SI, R8
+	SUBQ    R8, SI
+	SUBQ    $0x04, R8
 	JLT     rest
 
 loop:
@@ -7868,12 +8157,12 @@ loop:
 	ADDQ         $0x00000200, R9
 	ADDQ         $0x00000200, R10
 	ADDQ         $0x00000200, R11
-	SUBQ         $0x04, SI
+	SUBQ         $0x04, R8
 	JGE          loop
 
 rest:
-	ADDQ $0x04, SI
-	JEQ  done
+	ADDQ $0x04, R8
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Z24
@@ -7916,10 +8205,13 @@ single:
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000080, R10
 	ADDQ         $0x00000080, R11
-	DECQ         SI
+	DECQ         R8
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  SI, SI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -7951,69 +8243,93 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
-	VMOVUPS Z4, 256(CX)
-	VMOVUPS Z5, 320(CX)
-	VMOVUPS Z6, 384(CX)
-	VMOVUPS Z7, 448(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z8, (CX)
-	VMOVUPS Z9, 64(CX)
-	VMOVUPS Z10, 128(CX)
-	VMOVUPS Z11, 192(CX)
-	VMOVUPS Z12, 256(CX)
-	VMOVUPS Z13, 320(CX)
-	VMOVUPS Z14, 384(CX)
-	VMOVUPS Z15, 448(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z16, (CX)
-	VMOVUPS Z17, 64(CX)
-	VMOVUPS Z18, 128(CX)
-	VMOVUPS Z19, 192(CX)
-	VMOVUPS Z20, 256(CX)
-	VMOVUPS Z21, 320(CX)
-	VMOVUPS Z22, 384(CX)
-	VMOVUPS Z23, 448(CX)
+	MOVQ    48(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z8, (DX)
+	VMOVUPS Z9, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z16, (DX)
+	VMOVUPS Z17, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z3, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z10, (DX)
+	VMOVUPS Z11, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z18, (DX)
+	VMOVUPS Z19, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z12, (DX)
+	VMOVUPS Z13, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z20, (DX)
+	VMOVUPS Z21, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z6, (DX)
+	VMOVUPS Z7, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z14, (DX)
+	VMOVUPS Z15, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z22, (DX)
+	VMOVUPS Z23, 64(DX)
 	VZEROUPPER
 	RET
 
 // func tileAVX512R4P3(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·tileAVX512R4P3(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
-	MOVQ    64(AX), DX
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS 256(CX), Z4
-	VMOVUPS 320(CX), Z5
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z6
-	VMOVUPS 64(CX), Z7
-	VMOVUPS 128(CX), Z8
-	VMOVUPS 192(CX), Z9
-	VMOVUPS 256(CX), Z10
-	VMOVUPS 320(CX), Z11
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z12
-	VMOVUPS 64(CX), Z13
-	VMOVUPS 128(CX), Z14
-	VMOVUPS 192(CX), Z15
-	VMOVUPS 256(CX), Z16
-	VMOVUPS 320(CX), Z17
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z18
-	VMOVUPS 64(CX), Z19
-	VMOVUPS 128(CX), Z20
-	VMOVUPS 192(CX), Z21
-	VMOVUPS 256(CX), Z22
-	VMOVUPS 320(CX), Z23
+	MOVQ    64(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z18
+	VMOVUPS 64(DX), Z19
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z20
+	VMOVUPS 64(DX), Z21
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z22
+	VMOVUPS 64(DX), Z23
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	LEAQ    (DX)(DX*2), BX
@@ -8025,7 +8341,13 @@ TEXT ·tileAVX512R4P3(SB), NOSPLIT, $0-8
 	ADDQ    R9, R10
 	MOVQ    R10, R11
 	ADDQ    R9, R11
-	SUBQ    $0x04, DI
+
+turn:
+	MOVQ    96(AX), R9
+	CMPQ    R9, DI
+	CMOVQGT DI, R9
+	SUBQ    R9, DI
+	SUBQ    $0x04, R9
 	JLT     rest
 
 loop:
@@ -8172,12 +8494,12 @@ loop:
 	ADDQ         $0x00000200, R8
 	ADDQ         $0x00000200, R10
 	ADDQ         $0x00000200, R11
-	SUBQ         $0x04, DI
+	SUBQ         $0x04, R9
 	JGE          loop
 
 rest:
-	ADDQ $0x04, DI
-	JEQ  done
+	ADDQ $0x04, R9
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Z24
@@ -8218,10 +8540,13 @@ single:
 	ADDQ         $0x00000080, R8
 	ADDQ         $0x00000080, R10
 	ADDQ         $0x00000080, R11
-	DECQ         DI
+	DECQ         R9
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  DI, DI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -8253,67 +8578,85 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
-	VMOVUPS Z4, 256(CX)
-	VMOVUPS Z5, 320(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z6, (CX)
-	VMOVUPS Z7, 64(CX)
-	VMOVUPS Z8, 128(CX)
-	VMOVUPS Z9, 192(CX)
-	VMOVUPS Z10, 256(CX)
-	VMOVUPS Z11, 320(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z12, (CX)
-	VMOVUPS Z13, 64(CX)
-	VMOVUPS Z14, 128(CX)
-	VMOVUPS Z15, 192(CX)
-	VMOVUPS Z16, 256(CX)
-	VMOVUPS Z17, 320(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z18, (CX)
-	VMOVUPS Z19, 64(CX)
-	VMOVUPS Z20, 128(CX)
-	VMOVUPS Z21, 192(CX)
-	VMOVUPS Z22, 256(CX)
-	VMOVUPS Z23, 320(CX)
+	MOVQ    48(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z6, (DX)
+	VMOVUPS Z7, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z12, (DX)
+	VMOVUPS Z13, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z18, (DX)
+	VMOVUPS Z19, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z3, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z8, (DX)
+	VMOVUPS Z9, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z14, (DX)
+	VMOVUPS Z15, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z20, (DX)
+	VMOVUPS Z21, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z10, (DX)
+	VMOVUPS Z11, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z16, (DX)
+	VMOVUPS Z17, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z22, (DX)
+	VMOVUPS Z23, 64(DX)
 	VZEROUPPER
 	RET
 
 // func tileAVX512R5P2(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·tileAVX512R5P2(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
-	MOVQ    64(AX), DX
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z4
-	VMOVUPS 64(CX), Z5
-	VMOVUPS 128(CX), Z6
-	VMOVUPS 192(CX), Z7
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z8
-	VMOVUPS 64(CX), Z9
-	VMOVUPS 128(CX), Z10
-	VMOVUPS 192(CX), Z11
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z12
-	VMOVUPS 64(CX), Z13
-	VMOVUPS 128(CX), Z14
-	VMOVUPS 192(CX), Z15
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z16
-	VMOVUPS 64(CX), Z17
-	VMOVUPS 128(CX), Z18
-	VMOVUPS 192(CX), Z19
+	MOVQ    64(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z18
+	VMOVUPS 64(DX), Z19
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	LEAQ    (DX)(DX*2), BX
@@ -8323,7 +8666,13 @@ TEXT ·tileAVX512R5P2(SB), NOSPLIT, $0-8
 	MOVQ    32(AX), R9
 	MOVQ    R8, R10
 	ADDQ    R9, R10
-	SUBQ    $0x04, DI
+
+turn:
+	MOVQ    96(AX), R9
+	CMPQ    R9, DI
+	CMOVQGT DI, R9
+	SUBQ    R9, DI
+	SUBQ    $0x04, R9
 	JLT     rest
 
 loop:
@@ -8449,12 +8798,12 @@ loop:
 	ADDQ         SI, CX
 	ADDQ         $0x00000200, R8
 	ADDQ         $0x00000200, R10
-	SUBQ         $0x04, DI
+	SUBQ         $0x04, R9
 	JGE          loop
 
 rest:
-	ADDQ $0x04, DI
-	JEQ  done
+	ADDQ $0x04, R9
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Z20
@@ -8489,10 +8838,13 @@ single:
 	ADDQ         SI, CX
 	ADDQ         $0x00000080, R8
 	ADDQ         $0x00000080, R10
-	DECQ         DI
+	DECQ         R9
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  DI, DI
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -8520,69 +8872,84 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z4, (CX)
-	VMOVUPS Z5, 64(CX)
-	VMOVUPS Z6, 128(CX)
-	VMOVUPS Z7, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z8, (CX)
-	VMOVUPS Z9, 64(CX)
-	VMOVUPS Z10, 128(CX)
-	VMOVUPS Z11, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z12, (CX)
-	VMOVUPS Z13, 64(CX)
-	VMOVUPS Z14, 128(CX)
-	VMOVUPS Z15, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z16, (CX)
-	VMOVUPS Z17, 64(CX)
-	VMOVUPS Z18, 128(CX)
-	VMOVUPS Z19, 192(CX)
+	MOVQ    48(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z8, (DX)
+	VMOVUPS Z9, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z12, (DX)
+	VMOVUPS Z13, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z16, (DX)
+	VMOVUPS Z17, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z3, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z6, (DX)
+	VMOVUPS Z7, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z10, (DX)
+	VMOVUPS Z11, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z14, (DX)
+	VMOVUPS Z15, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z18, (DX)
+	VMOVUPS Z19, 64(DX)
 	VZEROUPPER
 	RET
 
 // func tileAVX512R6P2(t *byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·tileAVX512R6P2(SB), NOSPLIT, $0-8
 	MOVQ    t+0(FP), AX
 	MOVQ    56(AX), CX
-	MOVQ    64(AX), DX
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z4
-	VMOVUPS 64(CX), Z5
-	VMOVUPS 128(CX), Z6
-	VMOVUPS 192(CX), Z7
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z8
-	VMOVUPS 64(CX), Z9
-	VMOVUPS 128(CX), Z10
-	VMOVUPS 192(CX), Z11
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z12
-	VMOVUPS 64(CX), Z13
-	VMOVUPS 128(CX), Z14
-	VMOVUPS 192(CX), Z15
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z16
-	VMOVUPS 64(CX), Z17
-	VMOVUPS 128(CX), Z18
-	VMOVUPS 192(CX), Z19
-	ADDQ    DX, CX
-	VMOVUPS (CX), Z20
-	VMOVUPS 64(CX), Z21
-	VMOVUPS 128(CX), Z22
-	VMOVUPS 192(CX), Z23
+	MOVQ    64(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z8
+	VMOVUPS 64(DX), Z9
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z12
+	VMOVUPS 64(DX), Z13
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z16
+	VMOVUPS 64(DX), Z17
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z20
+	VMOVUPS 64(DX), Z21
+	ADDQ    120(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z6
+	VMOVUPS 64(DX), Z7
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z10
+	VMOVUPS 64(DX), Z11
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z14
+	VMOVUPS 64(DX), Z15
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z18
+	VMOVUPS 64(DX), Z19
+	ADDQ    BX, DX
+	VMOVUPS (DX), Z22
+	VMOVUPS 64(DX), Z23
 	MOVQ    (AX), CX
 	MOVQ    8(AX), DX
 	LEAQ    (DX)(DX*2), BX
@@ -8593,7 +8960,13 @@ TEXT ·tileAVX512R6P2(SB), NOSPLIT, $0-8
 	MOVQ    32(AX), R10
 	MOVQ    R9, R11
 	ADDQ    R10, R11
-	SUBQ    $0x04, R8
+
+turn:
+	MOVQ    96(AX), R10
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	SUBQ    R10, R8
+	SUBQ    $0x04, R10
 	JLT     rest
 
 loop:
@@ -8739,12 +9112,12 @@ loop:
 	ADDQ         DI, CX
 	ADDQ         $0x00000200, R9
 	ADDQ         $0x00000200, R11
-	SUBQ         $0x04, R8
+	SUBQ         $0x04, R10
 	JGE          loop
 
 rest:
-	ADDQ $0x04, R8
-	JEQ  done
+	ADDQ $0x04, R10
+	JEQ  turned
 
 single:
 	VBROADCASTSS (CX), Z24
@@ -8784,10 +9157,13 @@ single:
 	ADDQ         DI, CX
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x00000080, R11
-	DECQ         R8
+	DECQ         R10
 	JNE          single
 
-done:
+turned:
+	ADDQ   104(AX), CX
+	TESTQ  R8, R8
+	JNE    turn
 	MOVQ   88(AX), CX
 	TESTQ  CX, CX
 	JEQ    store
@@ -8819,36 +9195,44 @@ done:
 
 store:
 	MOVQ    40(AX), CX
-	MOVQ    48(AX), AX
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z4, (CX)
-	VMOVUPS Z5, 64(CX)
-	VMOVUPS Z6, 128(CX)
-	VMOVUPS Z7, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z8, (CX)
-	VMOVUPS Z9, 64(CX)
-	VMOVUPS Z10, 128(CX)
-	VMOVUPS Z11, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z12, (CX)
-	VMOVUPS Z13, 64(CX)
-	VMOVUPS Z14, 128(CX)
-	VMOVUPS Z15, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z16, (CX)
-	VMOVUPS Z17, 64(CX)
-	VMOVUPS Z18, 128(CX)
-	VMOVUPS Z19, 192(CX)
-	ADDQ    AX, CX
-	VMOVUPS Z20, (CX)
-	VMOVUPS Z21, 64(CX)
-	VMOVUPS Z22, 128(CX)
-	VMOVUPS Z23, 192(CX)
+	MOVQ    48(AX), BX
+	MOVQ    CX, DX
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z8, (DX)
+	VMOVUPS Z9, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z12, (DX)
+	VMOVUPS Z13, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z16, (DX)
+	VMOVUPS Z17, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z20, (DX)
+	VMOVUPS Z21, 64(DX)
+	ADDQ    112(AX), CX
+	MOVQ    CX, DX
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z3, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z6, (DX)
+	VMOVUPS Z7, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z10, (DX)
+	VMOVUPS Z11, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z14, (DX)
+	VMOVUPS Z15, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z18, (DX)
+	VMOVUPS Z19, 64(DX)
+	ADDQ    BX, DX
+	VMOVUPS Z22, (DX)
+	VMOVUPS Z23, 64(DX)
 	VZEROUPPER
 	RET
 
@@ -8965,10 +9349,13 @@ TEXT ·gatherAVX512P2(SB), NOSPLIT, $16-8
 row:
 	MOVQ    (SP), R10
 	MOVQ    64(AX), R11
-	VMOVUPS (R10), Z0
-	VMOVUPS 64(R10), Z1
-	VMOVUPS 128(R10), Z2
-	VMOVUPS 192(R10), Z3
+	MOVQ    R10, R11
+	VMOVUPS (R11), Z0
+	VMOVUPS 64(R11), Z1
+	ADDQ    120(AX), R10
+	MOVQ    R10, R11
+	VMOVUPS (R11), Z2
+	VMOVUPS 64(R11), Z3
 	MOVLQSX (DI), R10
 	CMPQ    R9, R10
 	JGE     done
@@ -8997,10 +9384,13 @@ done:
 store:
 	MOVQ    8(SP), R10
 	MOVQ    48(AX), R11
-	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, 64(R10)
-	VMOVUPS Z2, 128(R10)
-	VMOVUPS Z3, 192(R10)
+	MOVQ    R10, R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	ADDQ    112(AX), R10
+	MOVQ    R10, R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, 64(R11)
 	MOVQ    48(AX), R10
 	ADDQ    R10, 8(SP)
 	MOVQ    64(AX), R10
@@ -9036,14 +9426,21 @@ TEXT ·gatherAVX512P4(SB), NOSPLIT, $16-8
 row:
 	MOVQ    (SP), R12
 	MOVQ    64(AX), R13
-	VMOVUPS (R12), Z0
-	VMOVUPS 64(R12), Z1
-	VMOVUPS 128(R12), Z2
-	VMOVUPS 192(R12), Z3
-	VMOVUPS 256(R12), Z4
-	VMOVUPS 320(R12), Z5
-	VMOVUPS 384(R12), Z6
-	VMOVUPS 448(R12), Z7
+	MOVQ    R12, R13
+	VMOVUPS (R13), Z0
+	VMOVUPS 64(R13), Z1
+	ADDQ    120(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS (R13), Z2
+	VMOVUPS 64(R13), Z3
+	ADDQ    120(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS (R13), Z4
+	VMOVUPS 64(R13), Z5
+	ADDQ    120(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS (R13), Z6
+	VMOVUPS 64(R13), Z7
 	MOVLQSX (R9), R12
 	CMPQ    R11, R12
 	JGE     done
@@ -9080,14 +9477,21 @@ done:
 store:
 	MOVQ    8(SP), R12
 	MOVQ    48(AX), R13
-	VMOVUPS Z0, (R12)
-	VMOVUPS Z1, 64(R12)
-	VMOVUPS Z2, 128(R12)
-	VMOVUPS Z3, 192(R12)
-	VMOVUPS Z4, 256(R12)
-	VMOVUPS Z5, 320(R12)
-	VMOVUPS Z6, 384(R12)
-	VMOVUPS Z7, 448(R12)
+	MOVQ    R12, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	ADDQ    112(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS Z2, (R13)
+	VMOVUPS Z3, 64(R13)
+	ADDQ    112(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS Z4, (R13)
+	VMOVUPS Z5, 64(R13)
+	ADDQ    112(AX), R12
+	MOVQ    R12, R13
+	VMOVUPS Z6, (R13)
+	VMOVUPS Z7, 64(R13)
 	MOVQ    48(AX), R12
 	ADDQ    R12, 8(SP)
 	MOVQ    64(AX), R12
@@ -9131,28 +9535,6 @@ loop:
 	MOVQ          SI, ret+40(FP)
 	RET
 
-// func packAVX512N14(dst *float32, src *float32, row int, k int)
-// Requires: AVX
-TEXT ·packAVX512N14(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ row+16(FP), DX
-	MOVQ k+24(FP), BX
-
-loop:
-	VMOVUPS (CX), Y0
-	VMOVUPS Y0, (AX)
-	VMOVUPS 32(CX), X0
-	VMOVUPS X0, 32(AX)
-	VMOVSD  48(CX), X0
-	VMOVSD  X0, 48(AX)
-	ADDQ    DX, CX
-	ADDQ    $0x00000038, AX
-	DECQ    BX
-	JNE     loop
-	VZEROUPPER
-	RET
-
 // func packAVX512N32(dst *float32, src *float32, row int, k int)
 // Requires: AVX, AVX512F
 TEXT ·packAVX512N32(SB), NOSPLIT, $0-32
@@ -9164,8 +9546,8 @@ TEXT ·packAVX512N32(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS (CX), Z0
 	VMOVUPS Z0, (AX)
-	VMOVUPS 64(CX), Z0
-	VMOVUPS Z0, 64(AX)
+	VMOVUPS 64(CX), Z1
+	VMOVUPS Z1, 64(AX)
 	ADDQ    DX, CX
 	ADDQ    $0x00000080, AX
 	DECQ    BX
@@ -9229,8 +9611,9 @@ loop:
 	JNE          storePartial
 	MOVQ         40(AX), CX
 	MOVQ         48(AX), AX
-	VMOVUPS      Z0, (CX)
-	VMOVUPS      Z1, 64(CX)
+	MOVQ         CX, AX
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -9243,8 +9626,9 @@ storePartial:
 	KMOVW   DX, K2
 	MOVQ    40(AX), CX
 	MOVQ    48(AX), AX
-	VMOVUPS Z0, K1, (CX)
-	VMOVUPS Z1, K2, 64(CX)
+	MOVQ    CX, AX
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K2, 64(AX)
 	VZEROUPPER
 	RET
 

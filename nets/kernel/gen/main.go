@@ -9,7 +9,7 @@ func main() {
 		s.tiles()
 		s.gathers()
 		s.list()
-		s.packs()
+		s.pack()
 		s.int8Tiles()
 		s.peak()
 	}

@@ -22,6 +22,10 @@ const (
 	tileK
 	tileColumns
 	tileReLU
+	tileTurnA
+	tileJumpA
+	tilePanelC
+	tilePanelInit
 )
 
 // unroll is the steps of the inner dimension in one turn of the loop.
@@ -122,38 +126,40 @@ func (s isa) ret() {
 
 // initialise sets the accumulators to rows of init.
 func (s isa) initialise(args reg.Register, at ends, acc [][]reg.Register, masks []reg.Register) {
-	p, step := GP64(), GP64()
-	MOVQ(at.init, p)
-	MOVQ(field(args, tileRowInit), step)
-	for i, row := range acc {
-		for j, v := range row {
-			s.load(Mem{Base: p, Disp: j * s.bytes}, v, masks, j)
-		}
-		if i < len(acc)-1 {
-			ADDQ(step, p)
-		}
-	}
+	s.walk(args, at.init, tileRowInit, tilePanelInit, acc, func(m Mem, v reg.Register, j int) { s.load(m, v, masks, j) })
 }
 
 // store writes the accumulators to rows of C.
 func (s isa) store(args reg.Register, at ends, acc [][]reg.Register, masks []reg.Register) {
-	p, step := GP64(), GP64()
-	MOVQ(at.c, p)
-	MOVQ(field(args, tileRowC), step)
-	for i, row := range acc {
-		for j, v := range row {
-			m := Mem{Base: p, Disp: j * s.bytes}
-			switch {
-			case masks == nil:
-				VMOVUPS(v, m)
-			case s.bytes == 64:
-				VMOVUPS(v, masks[j], m)
-			default:
-				VMASKMOVPS(v, masks[j], m)
-			}
+	s.walk(args, at.c, tileRowC, tilePanelC, acc, func(m Mem, v reg.Register, j int) {
+		switch {
+		case masks == nil:
+			VMOVUPS(v, m)
+		case s.bytes == 64:
+			VMOVUPS(v, masks[j], m)
+		default:
+			VMASKMOVPS(v, masks[j], m)
 		}
-		if i < len(acc)-1 {
-			ADDQ(step, p)
+	})
+}
+
+// walk visits the vectors of a matrix that the accumulators belong to, two of
+// each row in each panel.
+func (s isa) walk(args reg.Register, start Mem, row, panel int, acc [][]reg.Register, visit func(m Mem, v reg.Register, j int)) {
+	first, p, step := GP64(), GP64(), GP64()
+	MOVQ(start, first)
+	MOVQ(field(args, row), step)
+	for j := 0; j < len(acc[0]); j += 2 {
+		if j > 0 {
+			ADDQ(field(args, panel), first)
+		}
+		MOVQ(first, p)
+		for i, vectors := range acc {
+			visit(Mem{Base: p}, vectors[j], 0)
+			visit(Mem{Base: p, Disp: s.bytes}, vectors[j+1], 1)
+			if i < len(acc)-1 {
+				ADDQ(step, p)
+			}
 		}
 	}
 }
@@ -256,24 +262,36 @@ func (s isa) multiply(args reg.Register, acc [][]reg.Register, free []reg.Regist
 		}
 	}
 
-	SUBQ(Imm(unroll), k)
+	// Where A is cut into panels, each is a turn, and a jump leads to the next.
+	Label("turn")
+	steps := GP64()
+	MOVQ(field(args, tileTurnA), steps)
+	CMPQ(steps, k)
+	CMOVQGT(k, steps)
+	SUBQ(steps, k)
+	SUBQ(Imm(unroll), steps)
 	JLT(LabelRef("rest"))
 	Label("loop")
 	for u := range unroll {
 		step(u)
 	}
 	advance(unroll)
-	SUBQ(Imm(unroll), k)
+	SUBQ(Imm(unroll), steps)
 	JGE(LabelRef("loop"))
 	Label("rest")
-	ADDQ(Imm(unroll), k)
-	JEQ(LabelRef("done"))
+	ADDQ(Imm(unroll), steps)
+	JEQ(LabelRef("turned"))
 	Label("single")
 	step(0)
 	advance(1)
-	DECQ(k)
+	DECQ(steps)
 	JNE(LabelRef("single"))
-	Label("done")
+	Label("turned")
+	for _, p := range a.bases {
+		ADDQ(field(args, tileJumpA), p)
+	}
+	TESTQ(k, k)
+	JNE(LabelRef("turn"))
 }
 
 // bases returns the addresses of the panels of B.
