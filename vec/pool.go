@@ -14,9 +14,15 @@ import (
 // A Pool serves one Run at a time. Run may not be called from within f.
 type Pool struct {
 	workers int
-	wake    chan struct{}
-	done    chan struct{}
+	wake    chan struct{} // a token for each worker to be woken
 	task    task
+
+	// Run waits for the workers inside, not for those still waking up: on a
+	// busy machine that may take longer than the work.
+	mu     sync.Mutex
+	open   bool      // workers may go in
+	inside int       // workers at work, the caller apart
+	left   sync.Cond // the last one has left
 }
 
 type task struct {
@@ -34,16 +40,31 @@ func NewPool(workers int) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	p := &Pool{workers: workers, wake: make(chan struct{}), done: make(chan struct{})}
+	p := &Pool{workers: workers, wake: make(chan struct{}, workers)}
+	p.left.L = &p.mu
 	for range workers - 1 {
-		go func() {
-			for range p.wake {
-				p.task.run()
-				p.done <- struct{}{}
-			}
-		}()
+		go p.work()
 	}
 	return p
+}
+
+// work joins the run going on at each token, if it isn't over by then.
+func (p *Pool) work() {
+	for range p.wake {
+		p.mu.Lock()
+		if !p.open {
+			p.mu.Unlock()
+			continue
+		}
+		p.inside++
+		p.mu.Unlock()
+		p.task.run()
+		p.mu.Lock()
+		if p.inside--; p.inside == 0 {
+			p.left.Signal()
+		}
+		p.mu.Unlock()
+	}
 }
 
 // Workers returns the number of workers, 1 for a nil pool.
@@ -69,16 +90,25 @@ func (p *Pool) Run(n, grain int, f func(lo, hi int)) {
 		return
 	}
 	t := &p.task
+	p.mu.Lock()
 	t.f, t.n, t.grain = f, n, grain
 	t.next.Store(0)
+	p.open = true
+	p.mu.Unlock()
 	for range helpers {
-		p.wake <- struct{}{}
+		select {
+		case p.wake <- struct{}{}:
+		default: // as many are waking already
+		}
 	}
 	t.run()
-	for range helpers {
-		<-p.done
+	p.mu.Lock()
+	p.open = false
+	for p.inside > 0 {
+		p.left.Wait()
 	}
 	t.f = nil
+	p.mu.Unlock()
 	if failed := t.failed.Swap(nil); failed != nil {
 		panic(failed.value)
 	}
