@@ -56,6 +56,7 @@ type kernelArgs struct {
 	mask    []uint64
 	scores  []int32
 	decks   [][]Card
+	cards   []Card // what draws from the deck take, nil to leave it to chance
 	first   uint64
 	seed    uint64
 }
@@ -327,11 +328,14 @@ func (g *Games) legalDraws(mask []uint64, b int32) {
 
 // Step makes action actions[i] in row rows[i]. A finished game stays as it is.
 // Actions must be legal: builds with vec.Invariants panic on others.
-func (g *Games) Step(rows, actions []int32) {
+func (g *Games) Step(rows, actions []int32) { g.step(rows, actions, nil) }
+
+// step is Step with the cards given that draws from the deck take, unless nil.
+func (g *Games) step(rows, actions []int32, cards []Card) {
 	if len(rows) != len(actions) {
 		panic("rules: one action for each row")
 	}
-	g.args = kernelArgs{rows: rows, actions: actions}
+	g.args = kernelArgs{rows: rows, actions: actions, cards: cards}
 	g.pool.Run(len(rows), grain, g.kernels.step)
 }
 
@@ -348,7 +352,7 @@ func (g *Games) stepRange(lo, hi int) {
 		if made&1 == 0 {
 			g.stepCard(b, int(made>>1&1), a)
 		} else {
-			g.stepDraw(b, int(made>>1&1), a, made)
+			g.stepDraw(i, b, int(made>>1&1), a, made)
 		}
 		g.Made.Data[b] = made + 1
 	}
@@ -403,11 +407,12 @@ func (g *Games) pop(pile int) int {
 	return g.pileRank(code)
 }
 
-func (g *Games) stepDraw(b int32, player int, a int32, made uint32) {
-	over := g.MaxTurns > 0 && int(made+1)>>1 >= g.MaxTurns
+// stepDraw makes the i-th action of a step, a draw.
+func (g *Games) stepDraw(i int, b int32, player int, a int32, made uint32) {
+	over := g.cutBy(made)
 	if deck := int32(2 * g.types); a == deck {
 		left := int(g.DeckLen.Data[b])
-		g.drawDeck(b, player, left, made)
+		g.drawDeck(i, b, player, left, made)
 		g.DeckLen.Data[b] = uint8(left - 1)
 		over = over || left == 1
 	} else {
@@ -424,7 +429,11 @@ func (g *Games) stepDraw(b int32, player int, a int32, made uint32) {
 	g.Pending.Data[b] = NoPending
 }
 
-func (g *Games) drawDeck(b int32, player, left int, made uint32) {
+func (g *Games) drawDeck(i int, b int32, player, left int, made uint32) {
+	if g.args.cards != nil {
+		g.drawCard(b, player, g.args.cards[i])
+		return
+	}
 	if g.ordered {
 		g.drawCard(b, player, Card(g.Order.Row(b)[left-1]))
 		return

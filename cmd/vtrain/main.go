@@ -34,6 +34,7 @@ type cli struct {
 	Eval   evalCmd   `cmd:"" help:"Play an agent against another on duplicate deals."`
 	Verify verifyCmd `cmd:"" help:"Replay recorded games, encodings and bot moves through scalar and lockstep code."`
 	Bench  benchCmd  `cmd:"" help:"Measure how fast this machine does the work."`
+	Solve  solveCmd  `cmd:"" help:"Solve a small game, and say how far from an equilibrium the solution is."`
 	Config configCmd `cmd:"" help:"Print the resolved configuration."`
 	Info   infoCmd   `cmd:"" help:"Print what this machine offers and which kernels would run."`
 }

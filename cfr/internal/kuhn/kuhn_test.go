@@ -3,6 +3,8 @@ package kuhn
 import (
 	"math"
 	"testing"
+
+	"vtrain/vec/vectest"
 )
 
 func near(t *testing.T, what string, got, want float64) {
@@ -28,3 +30,5 @@ func TestPublishedValues(t *testing.T) {
 		near(t, "NashConv of an equilibrium", NashConv(s), 0)
 	}
 }
+
+func TestEnumerable(t *testing.T) { vectest.Enumerable(t, NewBatch()) }

@@ -1,0 +1,25 @@
+package encode
+
+import "vtrain/vec"
+
+var _ vec.Enumerable = (*Batch)(nil)
+
+// Deals implements vec.Enumerable. It panics for layouts whose actions name
+// places in the hand: the opponent sees the card that is played, not its place.
+func (b *Batch) Deals() float64 {
+	if b.slots {
+		panic("encode: chance is enumerated for layouts whose actions both players see")
+	}
+	return b.games.Deals()
+}
+
+// DealEach implements vec.Enumerable: a player sees his hand.
+func (b *Batch) DealEach(dst []vec.Outcome) { b.games.DealEach(dst) }
+
+// Outcomes implements vec.Enumerable: what a draw from the deck may take.
+func (b *Batch) Outcomes(dst, rows, actions []int32) { b.games.Outcomes(dst, rows, actions) }
+
+// StepTo implements vec.Enumerable: the player who draws sees the card.
+func (b *Batch) StepTo(dst []vec.Outcome, rows, actions, ways []int32) {
+	b.games.StepTo(dst, rows, actions, ways)
+}
