@@ -39,6 +39,7 @@ type backend struct {
 	nets.MLP
 	set     *kernel.Set
 	layers  []layer
+	finite  bool // the first layer's weights are
 	pool    *vec.Pool
 	scratch vec.Locals[*scratch]
 
@@ -80,8 +81,10 @@ func (b *backend) Load(p nets.Params) {
 	for l := range b.layers {
 		weight, bias := b.Layer(p, l)
 		b.layers[l].pack(weight, 0, b.layers[l].weight.Count())
-		b.layers[l].setBias(bias)
+		copy(b.layers[l].bias, bias)
 	}
+	first, _ := b.Layer(p, 0)
+	b.finite = listable(b.set, first)
 }
 
 func (b *backend) Forward(dst, x []float32, rows, _ int) int {
@@ -129,7 +132,7 @@ func (b *backend) forwardBlock(lo, hi int) {
 func (b *backend) layer(s *scratch, l int, y, x matrix, rows int) {
 	hidden := l < len(b.layers)-1
 	to := y.of(rows, b.MLP[l+1])
-	if l == 0 && s.set.list(x, rows, b.In()) {
+	if l == 0 && b.finite && s.set.list(x, rows, b.In()) {
 		s.set.affine(b.set, &b.layers[l], to, hidden)
 	} else {
 		b.layers[l].affine(b.set, to, x.of(rows, b.MLP[l]), rows, hidden)

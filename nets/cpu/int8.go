@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"vtrain/nets"
@@ -27,9 +26,8 @@ type int8Backend struct {
 	*backend // what the calibration rows go through, and the first layer
 
 	calibration matrix
-	rows        int         // of calibration
-	tops        [][]float32 // [layer]: the largest activation of each hidden output
-	mu          sync.Mutex  // guards tops
+	rows        int    // of calibration
+	tops        matrix // [block,hidden outputs]: the largest activations in a block of calibration rows
 
 	first  int // the first layer in bytes, 0 or 1
 	input  quantiser
@@ -98,10 +96,11 @@ func isSparse(x []float32) bool {
 // allocate makes room for what depends on the shape.
 func (b *int8Backend) allocate() {
 	n := b.Layers()
-	b.tops, b.layers, b.panels = make([][]float32, n-1), make([]kernel.Int8Layer, n), make([]*kernel.Int8Panels, n)
-	for l := range b.tops {
-		b.tops[l] = make([]float32, b.MLP[l+1])
+	b.layers, b.panels = make([]kernel.Int8Layer, n), make([]*kernel.Int8Panels, n)
+	for _, w := range b.MLP[1:n] {
+		b.tops.row += w
 	}
+	b.tops.data = make([]float32, (b.rows+b.set.Block()-1)/b.set.Block()*b.tops.row)
 	for l := b.first; l < n; l++ {
 		in, out := b.MLP[l], b.MLP[l+1]
 		b.panels[l] = b.set.NewInt8Panels(in, out)
@@ -119,7 +118,8 @@ func (b *int8Backend) allocate() {
 	}
 }
 
-// Precision is what the engine asks a backend for.
+func (b *backend) Precision() nets.Precision { return nets.Float32 }
+
 func (b *int8Backend) Precision() nets.Precision { return nets.Int8 }
 
 func (b *int8Backend) Prepare(pool *vec.Pool, buckets []int) {
@@ -160,12 +160,14 @@ func (b *int8Backend) packPanels(lo, hi int) {
 
 // calibrate chooses the steps of the activations.
 func (b *int8Backend) calibrate() {
-	for _, t := range b.tops {
-		clear(t)
-	}
 	b.pool.Run(b.rows, b.set.Block(), b.calibrateRows)
-	for l, tops := range b.tops {
-		worth(b.layers[l+1].In, tops)
+	tops := b.tops.data[:b.tops.row]
+	for i, v := range b.tops.data {
+		tops[i%len(tops)] = max(tops[i%len(tops)], v)
+	}
+	for l, w := range b.MLP[1:b.Layers()] {
+		worth(b.layers[l+1].In, tops[:w])
+		tops = tops[w:]
 	}
 	if b.first == 1 {
 		for i := range b.input.scale {
@@ -179,16 +181,17 @@ func (b *int8Backend) calibrate() {
 func (b *int8Backend) calibrateBlock(lo, hi int) {
 	s := b.scratch.Get()
 	x := matrix{b.calibration.data[lo*b.In() : hi*b.In()], b.In()}
-	for l, tops := range b.tops {
+	tops := b.tops.data[lo/b.set.Block()*b.tops.row:][:b.tops.row]
+	clear(tops)
+	for l, w := range b.MLP[1:b.Layers()] {
 		y := s.next
 		b.layer(s, l, y, x, hi-lo)
-		b.mu.Lock()
 		for r := range hi - lo {
-			for j, v := range y.data[r*y.row:][:len(tops)] {
+			for j, v := range y.data[r*y.row:][:w] {
 				tops[j] = max(tops[j], v)
 			}
 		}
-		b.mu.Unlock()
+		tops = tops[w:]
 		x = y
 		s.this, s.next = s.next, s.this
 	}

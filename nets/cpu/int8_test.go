@@ -179,6 +179,25 @@ func eachInt8(t *testing.T, f func(t *testing.T, s *kernel.Set, shape nets.MLP, 
 	})
 }
 
+// TestInt8Engine runs the suite, with the first layer in bytes and in float32:
+// rows of zeros among those of calibration make it so, and leave ranges alone.
+func TestInt8Engine(t *testing.T) {
+	traits := nettest.Traits{Precision: nets.Int8, Tolerance: 0.05}
+	eachSet(t, func(t *testing.T, s *kernel.Set) {
+		for _, zeros := range []int{0, 1000} {
+			factory := func(shape nets.MLP, o nets.EngineOptions) (nets.Engine, error) {
+				if o.Calibration != nil && zeros > 0 && shape.Validate() == nil {
+					padded := make([]float32, len(o.Calibration)+zeros*shape.In())
+					copy(padded, o.Calibration)
+					o.Calibration = padded
+				}
+				return newEngine(s, shape, o)
+			}
+			t.Run(fmt.Sprintf("zeros=%d", zeros), func(t *testing.T) { nettest.RunEngine(t, factory, traits) })
+		}
+	})
+}
+
 // TestInt8Values compares with the plain words, bit for bit, on batches of all
 // sizes around those of tiles and blocks, through any workers and buckets.
 func TestInt8Values(t *testing.T) {
@@ -342,39 +361,6 @@ func TestInt8NotFinite(t *testing.T) {
 		e.Load(shape.NewParams())
 		e.Forward(y, x, 5)
 		same(t, "parameters of zero", y, make([]float32, 15))
-	}
-}
-
-// TestInt8CopiesOptions changes what the caller gave.
-func TestInt8CopiesOptions(t *testing.T) {
-	shape := nets.MLP{19, 24, 3}
-	p, calibration := drawn(shape, 15), features(70, 19, 0.9, 16)
-	x, want, y := features(9, 19, 0.9, 17), make([]float32, 27), make([]float32, 27)
-	e, _ := sealInt8(t, kernel.Sets()[0], shape, p, nets.EngineOptions{Workers: 1, Calibration: calibration})
-	e.Forward(want, x, 9)
-	clear(calibration)
-	e.Load(p)
-	clear(p.Tensors()[0].Data)
-	e.Forward(y, x, 9)
-	same(t, "what the caller gave has changed", y, want)
-}
-
-func TestInt8Allocations(t *testing.T) {
-	for _, density := range densities {
-		shape := nets.MLP{100, 130, 70, 20}
-		p := drawn(shape, 18)
-		for _, workers := range []int{1, 3} {
-			e, _ := sealInt8(t, kernel.Sets()[0], shape, p, nets.EngineOptions{Workers: workers, Buckets: []int{1, 256}, Calibration: features(300, 100, density, 19)})
-			x, y := features(300, 100, density, 20), make([]float32, 300*20)
-			for _, rows := range []int{1, 300} {
-				if n := testing.AllocsPerRun(5, func() { e.Forward(y, x, rows) }); n != 0 {
-					t.Errorf("Forward of %d rows allocates %v times", rows, n)
-				}
-			}
-			if n := testing.AllocsPerRun(5, func() { e.Load(p) }); n != 0 {
-				t.Errorf("Load allocates %v times", n)
-			}
-		}
 	}
 }
 

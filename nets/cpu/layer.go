@@ -25,14 +25,6 @@ func (y *layer) pack(weight []float32, lo, hi int) {
 	y.weight.Pack(weight, len(y.bias), lo, hi)
 }
 
-// setBias takes the bias. Adding zero turns -0 into +0, the only start of a
-// sum at which leaving out a zero product would show.
-func (y *layer) setBias(bias []float32) {
-	for j, b := range bias {
-		y.bias[j] = b + 0
-	}
-}
-
 // A matrix is rows of floats at equal distances.
 type matrix struct {
 	data []float32
@@ -55,16 +47,32 @@ func (l *layer) affine(set *kernel.Set, y, x kernel.Matrix, rows int, hidden boo
 // weights beats multiplying.
 const sparseShare = 4
 
+// widest is the most inputs that are listed.
+const widest = 1 << 20
+
 // sparse is the inputs that are set in a block of rows.
-type sparse struct{ lists *kernel.Lists }
+type sparse struct{ lists *kernel.Lists } // nil if there are too many inputs
 
 func newSparse(set *kernel.Set, rows, in int) sparse {
+	if in > widest {
+		return sparse{}
+	}
 	return sparse{set.NewLists(rows, rows*in/sparseShare+in)}
+}
+
+// listable reports whether leaving out zeros gives the same bits, which takes
+// finite weights: the sum of their squares overflows nothing.
+func listable(set *kernel.Set, weight []float32) bool {
+	sum := set.SumSquares(weight)
+	return sum-sum == 0
 }
 
 // list lists the rows of x. It reports false, having stopped early, if so many
 // inputs are set that multiplying is better.
 func (s *sparse) list(x matrix, rows, in int) bool {
+	if s.lists == nil {
+		return false
+	}
 	s.lists.Reset(in)
 	for r := range rows {
 		s.lists.AppendRow(x.data[r*x.row : r*x.row+in])

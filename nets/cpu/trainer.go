@@ -30,9 +30,11 @@ func newTrainer(set *kernel.Set, shape nets.MLP, p nets.Params, o nets.TrainerOp
 // weights. Then, for each part of the batch, one takes blocks of rows forward
 // and backward while they are in the cache, and leaves their activations and
 // derivatives in panels; another multiplies those, Xᵀ·Δ, and adds them to the
-// gradient, for blocks of inputs that each sum over all rows in order. No worker has a gradient of its own, nothing is left to
-// reduce, and the sums depend neither on who computes them nor on the parts,
-// which bound the memory.
+// gradient, for blocks of inputs that each sum over all rows in order. Between
+// the two, where a part has few rows whose inputs are worth listing, the inputs
+// of those rows follow into the panels. No worker has a gradient of its own,
+// nothing is left to reduce, and the sums depend neither on who computes them
+// nor on the parts, which bound the memory.
 type gradient struct {
 	nets.MLP
 	set     *kernel.Set
@@ -53,6 +55,7 @@ type gradient struct {
 
 	// Arguments of the ranges that the pool runs, and their functions.
 	dst, params                         nets.Params
+	finite                              bool // the first layer's weights are
 	loss                                nets.Loss
 	inputs                              matrix // from the part's first row on
 	first, rows                         int    // the part: its place in the batch, and its rows
@@ -155,6 +158,8 @@ func (g *gradient) Gradient(dst, p nets.Params, x []float32, rows int, loss nets
 	part := g.partRows(rows)
 	g.reserve(rows, part)
 	g.dst, g.params, g.loss = dst, p, loss
+	first, _ := g.Layer(p, 0)
+	g.finite = listable(g.set, first)
 	g.pool.Run(len(g.packing), 1, g.packJobs)
 	bad := -1
 	for g.first = 0; g.first < rows; g.first += part {
@@ -174,7 +179,7 @@ func (g *gradient) Gradient(dst, p nets.Params, x []float32, rows int, loss nets
 // partRows returns the rows of a part of the batch: as many as the kernels sum
 // over at once, or a block for each worker, in equal shares and whole groups.
 func (g *gradient) partRows(rows int) int {
-	most := max(512, g.pool.Workers()*g.set.Block())
+	most := max(g.set.Depth(), g.pool.Workers()*g.set.Block())
 	parts := (rows + most - 1) / most
 	share := (rows + parts - 1) / parts
 	return (share + group - 1) / group * group
@@ -238,7 +243,7 @@ func (g *gradient) runPacking(lo, hi int) {
 			continue
 		}
 		if j.lo == 0 {
-			g.layers[j.layer].setBias(bias)
+			copy(g.layers[j.layer].bias, bias)
 		}
 		g.layers[j.layer].pack(weight, j.lo, j.hi)
 	}
@@ -265,7 +270,7 @@ func (g *gradient) runRows(lo, hi int) {
 // If not, their gradient needs them in panels.
 func (g *gradient) enter(s *trainScratch, lo, rows int) {
 	x, y, hidden := g.inputs.from(lo), g.output(s, 0, lo), g.Layers() > 1
-	listed := s.set.list(x, rows, g.In())
+	listed := g.finite && s.set.list(x, rows, g.In())
 	g.dense[lo/g.grain] = !listed
 	if listed {
 		s.set.affine(g.set, &g.layers[0], y, hidden)

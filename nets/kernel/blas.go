@@ -38,10 +38,13 @@ const (
 func (b BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bm []float32, ldb int, beta float32, c []float32, ldc int) {
 	// Gonum checks the arguments, and returns from a product that adds nothing.
 	b.Implementation.Sgemm(tA, tB, m, n, k, 0, a, lda, bm, ldb, 1, c, ldc)
+	if m == 0 || n == 0 {
+		return
+	}
 	for i := range m {
 		scale(c[i*ldc:i*ldc+n], beta)
 	}
-	if m == 0 || n == 0 || k == 0 || alpha == 0 {
+	if k == 0 || alpha == 0 {
 		return
 	}
 	w := b.spare.Get().(*workspace)
@@ -126,7 +129,9 @@ func (w *workspace) packRight(s *Set, f factor, k, n int, alpha float32) *Panels
 	} else {
 		w.right.PackTransposed(f.data, f.column, 0, w.right.Count())
 	}
-	scale(w.right.data, alpha)
+	for j := range w.right.Count() {
+		scale(w.right.panel(j)[:k*s.columns], alpha)
+	}
 	return w.right
 }
 
@@ -147,8 +152,7 @@ func (s *Set) reuse(p *Panels, k, n int) *Panels {
 	if p == nil || cap(p.data) < size {
 		return s.NewPanels(k, n)
 	}
-	p.k, p.n, p.stride, p.data = k, n, stride, p.data[:size]
-	clear(p.panel(p.Count() - 1)) // what pads it
+	p.k, p.n, p.most, p.stride, p.data = k, n, k, stride, p.data[:size]
 	return p
 }
 

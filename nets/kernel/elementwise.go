@@ -11,9 +11,9 @@ func (s *Set) whole(n int) int {
 	return n &^ 7
 }
 
-// Gate clears the elements of d whose activation, a result of ReLU, is zero:
-// the derivative of ReLU, which is taken to be 0 at 0.
-func (s *Set) Gate(d, activation []float32) {
+// gateRow clears the elements of d whose activation, a result of ReLU, is
+// zero: the derivative of ReLU, which is taken to be 0 at 0.
+func (s *Set) gateRow(d, activation []float32) {
 	if len(activation) != len(d) {
 		panic(badLength)
 	}
@@ -36,8 +36,8 @@ type AdamW struct {
 	Scale, KeepM, AddM, KeepV, AddV, Decay, Rate, Root, Epsilon float32
 }
 
-// Update takes one step. All sets give the same bits, unless the compiler
-// fuses products and sums, as it may where the portable set is all there is.
+// Update takes one step. All sets give the same bits: conversions keep the
+// compiler from fusing products and sums.
 func (s *Set) Update(c *AdamW, w, m, v, gradient []float32) {
 	if len(m) != len(w) || len(v) != len(w) || len(gradient) != len(w) {
 		panic(badLength)
@@ -52,11 +52,12 @@ func (s *Set) Update(c *AdamW, w, m, v, gradient []float32) {
 func (c *AdamW) update(w, m, v, gradient []float32) {
 	m, v, gradient = m[:len(w)], v[:len(w)], gradient[:len(w)]
 	for i := range w {
-		g := gradient[i] * c.Scale
-		mi := m[i]*c.KeepM + g*c.AddM
-		vi := v[i]*c.KeepV + g*g*c.AddV
+		g := float32(gradient[i] * c.Scale)
+		mi := float32(m[i]*c.KeepM) + float32(g*c.AddM)
+		vi := float32(v[i]*c.KeepV) + float32(float32(g*g)*c.AddV)
 		m[i], v[i] = mi, vi
-		w[i] -= w[i]*c.Decay + c.Rate*mi/(c.Root*float32(math.Sqrt(float64(vi)))+c.Epsilon)
+		root := float32(c.Root * float32(math.Sqrt(float64(vi))))
+		w[i] -= float32(w[i]*c.Decay) + float32(c.Rate*mi)/(root+c.Epsilon)
 	}
 }
 

@@ -54,8 +54,9 @@ func bytesOf[T uint8 | int8](v []float32) []T {
 type Int8Product struct {
 	M int
 
-	// Element (i,k) of A is A[i*RowA+k]. Rows are at least Int8Stride(K) apart;
-	// what lies between them is read, and may be anything.
+	// Element (i,k) of A is A[i*RowA+k], at most Int8Steps: with more, AVX2
+	// would saturate sums that the other sets get right. Rows are at least
+	// Int8Stride(K) apart; what lies between them is read, and may be anything.
 	A    []uint8
 	RowA int
 
@@ -63,7 +64,8 @@ type Int8Product struct {
 
 	// Element (i,j) of C is C[i*RowC+j]. Or C is nil, and the results are
 	// wanted in whole steps from 0 to Int8Steps, Steps[i*RowSteps+j]: rows are
-	// at least Int8Stride(N) apart, and something is written between them.
+	// at least Int8Stride(N) apart, and something is written between them. Only
+	// one of the two may be given.
 	C        []float32
 	RowC     int
 	Steps    []uint8
@@ -112,7 +114,7 @@ func (s *Set) MultiplyInt8(p *Int8Product) {
 func (p *Int8Product) check(s *Set) {
 	b := p.B
 	switch {
-	case b.set != s || p.M < 0:
+	case b.set != s || p.M < 0 || p.C != nil && p.Steps != nil:
 		panic(badShape)
 	case p.M == 0:
 		return

@@ -219,6 +219,101 @@ func TestInt8Extremes(t *testing.T) {
 	})
 }
 
+// TestInt8Deepest has the most inputs there may be, all at their ends: columns
+// of one sign, whose sums are the largest, of the other, and of alternating ones.
+func TestInt8Deepest(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		d := dims{1, 3, Int8MaxDepth}
+		l := &Int8Layer{Weight: make([]float32, d.k*d.n), Bias: make([]float32, d.n), In: make([]float32, d.k)}
+		a := make([]uint8, Int8Stride(d.k))
+		for k := range d.k {
+			l.In[k], a[k] = 1, Int8Steps
+			copy(l.Weight[k*d.n:], []float32{1, -1, float32(1 - 2*(k&1))})
+			if k%int8Group >= 4 { // two weights of a lane reach 127 steps, the others none
+				clear(l.Weight[k*d.n : (k+1)*d.n])
+			}
+		}
+		for _, dense := range []bool{false, true} {
+			if dense { // eight weights of a lane share its 254 steps
+				for k := range d.k {
+					copy(l.Weight[k*d.n:], []float32{1, -1, float32(1 - 2*(k&1))})
+				}
+			}
+			c := make([]float32, d.n)
+			s.MultiplyInt8(&Int8Product{M: 1, A: a, RowA: len(a), B: packed(t, s, l, d), C: c, RowC: d.n})
+			plain := plainly(l, d)
+			for j := range c {
+				if want := plain.result(a, j); c[j] != want {
+					t.Errorf("dense %v, column %d: %v, want %v", dense, j, c[j], want)
+				}
+			}
+		}
+	})
+}
+
+// TestInt8DepthFitsSums: no weights that packing leaves can overflow 32 bits.
+func TestInt8DepthFitsSums(t *testing.T) {
+	const lanes = Int8MaxDepth / int8Group * 2
+	if most := int64(lanes) * math.MaxInt16; most > math.MaxInt32 {
+		t.Errorf("sums reach %d", most)
+	}
+}
+
+// TestInt8Tiny has columns at and around the smallest that don't count as zero.
+func TestInt8Tiny(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		weights := []float32{0.5e-30, 0.99e-30, 1e-30, 1.01e-30, 2e-30, 1e-29}
+		d := dims{1, len(weights), 20}
+		l := &Int8Layer{Weight: make([]float32, d.k*d.n), Bias: make([]float32, d.n), In: make([]float32, d.k)}
+		a := make([]uint8, Int8Stride(d.k))
+		for k := range d.k {
+			l.In[k], a[k] = 1, uint8(k)
+			copy(l.Weight[k*d.n:], weights)
+		}
+		c := make([]float32, d.n)
+		s.MultiplyInt8(&Int8Product{M: 1, A: a, RowA: len(a), B: packed(t, s, l, d), C: c, RowC: d.n})
+		for j, w := range weights {
+			want := 190 * float64(w) // the sum of a
+			if w < tiny {
+				want = 0
+			}
+			if math.Abs(float64(c[j])-want) > 0.01*want {
+				t.Errorf("weights of %g: %g, want about %g", w, c[j], want)
+			}
+		}
+	})
+}
+
+// TestInt8NaNSteps sets scales and biases that Pack refuses, as a caller that
+// goes on regardless has them: no steps come of NaN, and results beside it are
+// what they are.
+func TestInt8NaNSteps(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		inf := float32(math.Inf(1))
+		biases := []float32{nan, -nan, inf, -inf, 3, 200, -1}
+		want := []uint8{0, 0, 127, 0, 3, 127, 0}
+		d := dims{2, 2 * len(biases), 5}
+		l := randomLayer(d, true)
+		clear(l.Weight)
+		for j := range d.n {
+			l.Bias[j], l.Out[j] = biases[j%len(biases)], 1
+		}
+		b := s.NewInt8Panels(d.k, d.n)
+		if b.Pack(l, 0, b.Count()) {
+			t.Error("packed")
+		}
+		a, steps := make([]uint8, d.m*Int8Stride(d.k)), make([]uint8, d.m*Int8Stride(d.n))
+		s.MultiplyInt8(&Int8Product{M: d.m, A: a, RowA: Int8Stride(d.k), B: b, Steps: steps, RowSteps: Int8Stride(d.n)})
+		for i := range d.m {
+			for j := range d.n {
+				if got := steps[i*Int8Stride(d.n)+j]; got != want[j%len(want)] {
+					t.Errorf("row %d, bias %v: %d steps, want %d", i, l.Bias[j], got, want[j%len(want)])
+				}
+			}
+		}
+	})
+}
+
 // TestInt8IsClose compares with float64: the error of weights in steps is that
 // of half a step each.
 func TestInt8IsClose(t *testing.T) {
@@ -325,6 +420,9 @@ func TestInt8Misuse(t *testing.T) {
 	b, l := s.NewInt8Panels(d.k, d.n), randomLayer(d, true)
 	good := Int8Product{M: 3, A: make([]uint8, 192), RowA: 64, B: b, Steps: make([]uint8, 192), RowSteps: 64}
 	s.MultiplyInt8(&good)
+	floats := good
+	floats.Steps, floats.C, floats.RowC = nil, make([]float32, 15), 5
+	s.MultiplyInt8(&floats)
 	for i, mistake := range []func(){
 		func() { s.NewInt8Panels(0, 1) },
 		func() { s.NewInt8Panels(1, 0) },
@@ -338,8 +436,9 @@ func TestInt8Misuse(t *testing.T) {
 		func() { p := good; p.M = -1; s.MultiplyInt8(&p) },
 		func() { p := good; p.Steps = p.Steps[1:]; s.MultiplyInt8(&p) },
 		func() { p := good; p.RowSteps = 63; s.MultiplyInt8(&p) },
-		func() { p := good; p.C, p.RowC = make([]float32, 14), 5; s.MultiplyInt8(&p) },
-		func() { p := good; p.C, p.RowC = make([]float32, 15), 4; s.MultiplyInt8(&p) },
+		func() { p := good; p.C, p.RowC = make([]float32, 15), 5; s.MultiplyInt8(&p) }, // and steps
+		func() { p := floats; p.C = p.C[1:]; s.MultiplyInt8(&p) },
+		func() { p := floats; p.RowC = 4; s.MultiplyInt8(&p) },
 		func() { s.Quantise(good.A[:3], l.In[:4], l.In[:3], l.In[:3]) },
 		func() { s.Quantise(good.A[:3], l.In[:3], l.In[:2], l.In[:3]) },
 		func() { s.Quantise(good.A[:3], l.In[:3], l.In[:3], l.In[:2]) },

@@ -3,8 +3,10 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
@@ -67,6 +69,9 @@ func sizes(s *Set) []dims {
 		{2*s.rows + 1, 9 * s.columns, s.depth + 1}, {33, 3*s.columns - 1, 2*s.depth + 3}}
 	for m := 1; m <= 2*s.rows; m++ {
 		d = append(d, dims{m, 10*s.columns + 5, 13})
+	}
+	for m := 1; m <= 7; m++ { // several panels of A, and of B at once
+		d = append(d, dims{m, 10*s.columns + 5, 3*s.columns + 1})
 	}
 	for n := 1; n <= 2*s.columns; n++ {
 		d = append(d, dims{min(n, 7), n, 6})
@@ -363,8 +368,8 @@ func TestAppendColumns(t *testing.T) {
 				!slices.Equal(got.values[:got.n], want.values[:got.n]) {
 				t.Errorf("%+v: listed %v of %v, want %v of %v", d, got.values[:got.n], got.ends, want.values[:want.n], want.ends)
 			}
-			if got.Reset(depth); got.Len() != 0 || got.Room() != 2*64*depth {
-				t.Errorf("%d elements and room for %d after Reset", got.Len(), got.Room())
+			if got.Reset(depth); got.Len() != 0 || got.room() != 2*64*depth {
+				t.Errorf("%d elements and room for %d after Reset", got.Len(), got.room())
 			}
 		}
 	})
@@ -404,7 +409,7 @@ var special = []float32{
 	2, 3, 4,
 }
 
-func TestNonZero(t *testing.T) {
+func TestNonZeros(t *testing.T) {
 	eachSet(t, func(t *testing.T, s *Set) {
 		v := special
 		for len(v) < 64 {
@@ -417,7 +422,7 @@ func TestNonZero(t *testing.T) {
 					want |= 1 << i
 				}
 			}
-			if got := s.NonZero(copied(t, v[:n])); got != want {
+			if got := s.nonZeros(copied(t, v[:n])); got != want {
 				t.Errorf("%d elements: %#x, want %#x", n, got, want)
 			}
 		}
@@ -447,7 +452,7 @@ func TestGate(t *testing.T) {
 			for i := range d {
 				d[i] = -7
 			}
-			s.Gate(d, copied(t, special[:n]))
+			s.gateRow(d, copied(t, special[:n]))
 			intact()
 			for i, v := range d {
 				if open := special[i] != 0; open && v != -7 || !open && v != 0 {
@@ -461,8 +466,8 @@ func TestGate(t *testing.T) {
 // TestUpdate compares steps of AdamW with its formula in float64, and the sets
 // with each other, bit for bit.
 func TestUpdate(t *testing.T) {
-	c := AdamW{Scale: 0.7, KeepM: 0.9, AddM: 0.1, KeepV: 0.999, AddV: 0.001, Decay: 1e-5, Rate: 0.01, Root: 5, Epsilon: 1e-8}
-	for _, n := range []int{0, 1, 7, 8, 9, 67} {
+	c := AdamW{Scale: 0.7, KeepM: 0.9, AddM: 0.1, KeepV: 0.999, AddV: 0.001, Decay: 0.05, Rate: 0.01, Root: 5, Epsilon: 1e-8}
+	for _, n := range []int{0, 1, 7, 8, 9, 67, 4099} {
 		var first [3][]float32
 		for i, s := range Sets() {
 			w, m, g := copied(t, random(n, 1, 1)), copied(t, random(n, 1, 2)), copied(t, random(n, 1, 4))
@@ -556,6 +561,130 @@ func sgemmOnce(t *testing.T, b BLAS, d dims, tA, tB blas.Transpose, alpha, beta 
 	}
 }
 
+// TestSgemmShared compares a product that all cores share with one that a
+// single core computes, bit for bit, and checks that a factor of zero is not
+// read.
+func TestSgemmShared(t *testing.T) {
+	const n = 300
+	a, b := random(n*n, 1, 1), random(n*n, 1, 2)
+	ours := Sets()[0].BLAS()
+	product := func(cores int) []float32 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		c := make([]float32, n*n)
+		ours.Sgemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, n, b, n, 0, c, n)
+		return c
+	}
+	sameBits(t, "two cores", product(2), product(1))
+	c := []float32{1}
+	ours.Sgemm(blas.NoTrans, blas.NoTrans, 1, 1, 1, 0, []float32{nan}, 1, []float32{nan}, 1, 2, c, 1)
+	if c[0] != 2 {
+		t.Errorf("alpha 0 gives %v, want 2", c[0])
+	}
+	ours.Sgemm(blas.NoTrans, blas.NoTrans, 3, 0, 2, 1, make([]float32, 6), 2, nil, 1, 0, nil, 1)
+}
+
+// TestZeroSigns: no sum is -0, whichever zeros are left out of it.
+func TestZeroSigns(t *testing.T) {
+	negative := float32(math.Copysign(0, -1))
+	eachSet(t, func(t *testing.T, s *Set) {
+		for _, tiny := range []float32{negative, -1e-40} {
+			panels := s.NewPanels(1, 1)
+			panels.Pack([]float32{tiny}, 1, 0, 1)
+			for _, relu := range []bool{false, true} {
+				c := []float32{nan}
+				s.Multiply(&Product{M: 1, A: Rows([]float32{1e-10}, 1, 1, 1), B: panels, C: Rows(c, 1, 1, 1), Bias: []float32{negative}, ReLU: relu}, 0, 1)
+				if math.Float32bits(c[0]) != 0 {
+					t.Errorf("ReLU %v: the sum of -0 and %v·1e-10 is %#x", relu, tiny, math.Float32bits(c[0]))
+				}
+			}
+		}
+	})
+}
+
+func TestNewFloats(t *testing.T) {
+	for n := range 100 {
+		v := NewFloats(n)
+		if len(v) != n || n > 0 && uintptr(unsafe.Pointer(&v[0]))%64 != 0 {
+			t.Fatalf("%d floats: %d, which start at %p", n, len(v), v)
+		}
+	}
+}
+
+// TestMisuse checks that a caller's mistakes panic before the assembly, which
+// checks nothing.
+func TestMisuse(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		const m, k, n = 5, 7, 9
+		b := s.NewPanels(k, n)
+		x, y, bias := make([]float32, m*k), make([]float32, m*n), make([]float32, n)
+		product := func(change func(*Product)) func() {
+			p := Product{M: m, A: Rows(x, k, m, k), B: b, C: Rows(y, n, m, n)}
+			change(&p)
+			return func() { s.Multiply(&p, 0, b.Count()) }
+		}
+		lists := func(depth, elements int) *Lists {
+			l := s.NewLists(1, elements)
+			l.Reset(depth)
+			return l
+		}
+		other := *s
+		foreign := Panels{set: &other, k: k, n: n, most: k, stride: k, data: NewFloats(4 * k * s.columns)}
+		narrow := Panels{set: &Set{columns: 2}, k: m, n: n, most: m, stride: m, data: NewFloats(100)}
+		for what, f := range map[string]func(){
+			"more rows than A": product(func(p *Product) { p.M = m + 1; p.C = Rows(make([]float32, (m+1)*n), n, m+1, n) }),
+			"more rows than C": product(func(p *Product) { p.C = Rows(y[n:], n, m-1, n) }),
+			"A too narrow":     product(func(p *Product) { p.A = Rows(x, k-1, m, k-1) }),
+			"C too narrow":     product(func(p *Product) { p.C = Rows(y, n-1, m, n-1) }),
+			"C of ones":        product(func(p *Product) { p.M, p.C = 1, Ones(100) }),
+			"C transposed":     product(func(p *Product) { p.C = s.NewPanels(n, m).Transposed(0) }),
+			"C of another set": product(func(p *Product) { p.C = narrow.From(0) }),
+			"A of another set": product(func(p *Product) {
+				p.A = (&Panels{set: narrow.set, k: m, n: k, most: m, stride: m, data: narrow.data}).From(0)
+			}),
+			"B of another set":      product(func(p *Product) { p.B = &foreign }),
+			"bias too short":        product(func(p *Product) { p.Bias = bias[1:] }),
+			"bias and add":          product(func(p *Product) { p.Bias, p.Add = bias, true }),
+			"negative rows":         product(func(p *Product) { p.M = -1 }),
+			"panels beyond":         func() { s.Multiply(&Product{M: m, A: Rows(x, k, m, k), B: b, C: Rows(y, n, m, n)}, 0, b.Count()+1) },
+			"short rows":            func() { Rows(x[1:], k, m, k) },
+			"negative stride":       func() { Rows(x, -1, m, k) },
+			"stride that overflows": func() { Rows(x, 1<<62, 5, 3) },
+			"no rows of panels":     func() { s.NewPanels(0, 1) },
+			"panels that overflow":  func() { s.NewPanels(1<<40, 1<<40) },
+			"rows from beyond":      func() { b.From(k + 1) },
+			"columns inside":        func() { b.Transposed(1) },
+			"larger resize":         func() { b.Resize(k + 1) },
+			"pack short":            func() { b.Pack(make([]float32, k*n-1), n, 0, b.Count()) },
+			"pack negative":         func() { b.Pack(make([]float32, k*n), -1, 0, b.Count()) },
+			"pack beyond":           func() { b.Pack(make([]float32, k*n), n, 0, b.Count()+1) },
+			"transposed short":      func() { b.PackTransposed(make([]float32, k*n-1), k, 0, b.Count()) },
+			"transposed negative":   func() { b.PackTransposed(make([]float32, k*n), -1, 0, b.Count()) },
+			"transposed beyond":     func() { b.PackTransposed(make([]float32, k*n), k, -1, b.Count()) },
+			"rows beyond":           func() { b.PackRows(make([]float32, k*n), n, 1, k) },
+			"negative number":       func() { b.PackRows(make([]float32, k*n), n, 1, -1) },
+			"gate beyond":           func() { b.Gate(b, 1, k) },
+			"gate by another":       func() { b.Gate(s.NewPanels(k+1, n), 0, k) },
+			"lists too deep":        func() { l := lists(k+1, k); l.AppendRow(x[:k]); s.Gather(l, &Product{B: b, C: Rows(y, n, m, n)}, 0, 1) },
+			"no room in lists":      func() { lists(k, k-1).AppendRow(x[:k]) },
+			"row too long":          func() { lists(k, 2*k).AppendRow(x[:k+1]) },
+			"more rows than lists":  func() { l := lists(k, 2*k); l.AppendRow(x[:k]); l.AppendRow(x[:k]) },
+			"columns too short":     func() { lists(k, 100).AppendColumns(x[:3], 3, 0, 2, 0, 1) },
+			"65 columns":            func() { s.NewLists(65, 100).AppendColumns(make([]float32, 65), 65, 0, 1, 0, 65) },
+			"no depth":              func() { lists(0, 1) },
+			"update of other sizes": func() { s.Update(&AdamW{}, x, x[1:], x, x) },
+		} {
+			func() {
+				defer func() {
+					if v := recover(); v != badShape && v != badLength {
+						t.Errorf("%s: %v", what, v)
+					}
+				}()
+				f()
+			}()
+		}
+	})
+}
+
 // TestChoose names sets as the environment does.
 func TestChoose(t *testing.T) {
 	for _, s := range Sets() {
@@ -616,7 +745,7 @@ func TestNothingAllocates(t *testing.T) {
 				lists.AppendRow(a[r*d.k : (r+1)*d.k])
 			}
 			s.Gather(lists, &p, 0, panels.Count())
-			s.Gate(a[:d.n], c[:d.n])
+			s.gateRow(a[:d.n], c[:d.n])
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
 		}

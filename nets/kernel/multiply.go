@@ -27,10 +27,23 @@ func strided(v []float32, row, column, rows, columns int) Matrix {
 	if row < 0 || column < 0 || rows < 0 || columns < 0 {
 		panic(badShape)
 	}
-	if rows > 0 && columns > 0 && len(v) < (rows-1)*row+(columns-1)*column+1 {
+	if rows > 0 && columns > 0 && !holds(len(v), rows, row, columns, column) {
 		panic(badLength)
 	}
 	return Matrix{data: v, rows: rows, columns: columns, row: row, column: column}
+}
+
+// holds reports whether n elements hold a matrix of those distances, without
+// computing what may overflow.
+func holds(n, rows, row, columns, column int) bool {
+	for _, d := range [2][2]int{{rows - 1, row}, {columns - 1, column}} {
+		steps, distance := d[0], d[1]
+		if distance < 0 || steps > 0 && distance > (n-1)/steps {
+			return false
+		}
+		n -= steps * distance
+	}
+	return n > 0
 }
 
 // From returns the rows from one on.
@@ -42,8 +55,8 @@ func (p *Panels) From(row int) Matrix {
 	return Matrix{data: p.data[row*c:], rows: p.k - row, columns: p.n, row: c, column: 1, panel: p.stride * c, width: c}
 }
 
-// Transposed returns the transpose, from the row on that is the given column, the first of a
-// panel.
+// Transposed returns the transpose, from the row on that is the given column,
+// which must be the first of a panel.
 func (p *Panels) Transposed(column int) Matrix {
 	c := p.set.columns
 	if column < 0 || column >= p.n || column%c != 0 {
@@ -75,7 +88,7 @@ type Product struct {
 	B *Panels
 	C Matrix // not transposed
 
-	// What the sums start from: Bias [N], or C itself, or zero.
+	// What the sums start from: Bias [N], or with Add C itself, or zero.
 	Bias []float32
 	Add  bool
 
@@ -104,8 +117,8 @@ type tile struct {
 	panelC, panelInit int // from a panel of C to the next
 }
 
-// zeros is a bias of zero for the panels of one tile.
-var zeros [256]float32
+// zeros is a bias of zero for one panel.
+var zeros [32]float32
 
 func at(v []float32, i int) unsafe.Pointer { return unsafe.Pointer(&v[i]) }
 
@@ -113,7 +126,7 @@ func at(v []float32, i int) unsafe.Pointer { return unsafe.Pointer(&v[i]) }
 // of one B may run side by side.
 func (s *Set) Multiply(p *Product, lo, hi int) {
 	p.check(s, p.M, lo, hi)
-	if p.M > p.A.rows || p.A.columns < p.B.k {
+	if p.M > p.A.rows || p.A.columns < p.B.k || p.A.panel > 0 && p.A.width != s.columns {
 		panic(badShape)
 	}
 	if p.M == 0 {
@@ -130,11 +143,12 @@ func (s *Set) Multiply(p *Product, lo, hi int) {
 
 // check checks what all products of m rows have in common.
 func (p *Product) check(s *Set, m, lo, hi int) {
-	b := p.B
+	b, c := p.B, &p.C
+	whole := c.panel == 0 && c.column == 1 || c.panel > 0 && c.width == s.columns && !c.transposed
 	switch {
-	case b.set != s || m < 0 || lo < 0 || lo > hi || hi > b.Count() || p.C.transposed:
+	case b.set != s || m < 0 || lo < 0 || lo > hi || hi > b.Count():
 		panic(badShape)
-	case m > p.C.rows || p.C.columns < b.n:
+	case m > 0 && !whole || m > c.rows || m > 0 && c.columns < b.n || p.Bias != nil && p.Add:
 		panic(badShape)
 	case p.Bias != nil && len(p.Bias) < b.n:
 		panic(badLength)
@@ -246,7 +260,7 @@ func (t *tile) compute(rows int) {
 			a = unsafe.Add(a, t.colA)
 		}
 		sums := [columns]float32{s0, s1, s2, s3}
-		rectify(&sums, t.relu)
+		finish(&sums, t.relu)
 		copy(unsafe.Slice((*float32)(unsafe.Add(t.c, i*t.rowC)), t.columns), sums[:])
 	}
 }

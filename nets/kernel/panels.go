@@ -9,18 +9,20 @@ import "unsafe"
 type Panels struct {
 	set    *Set
 	k, n   int
-	stride int       // rows that a panel has room for
+	most   int       // rows there may be
+	stride int       // rows from a panel to the next
 	data   []float32 // [panel,stride,columns]
 }
 
 // NewPanels returns panels for matrices of up to k rows, and of n columns, all
 // zero.
 func (s *Set) NewPanels(k, n int) *Panels {
-	if k < 1 || n < 1 {
+	const largest = 1 << 40
+	if k < 1 || n < 1 || k > largest/n {
 		panic(badShape)
 	}
 	stride := s.spread(k)
-	return &Panels{s, k, n, stride, NewFloats(s.panels(n) * s.columns * stride)}
+	return &Panels{s, k, n, k, stride, NewFloats(s.panels(n) * s.columns * stride)}
 }
 
 // spread returns a number of rows of a panel, at least k, at which the same
@@ -49,7 +51,7 @@ func (p *Panels) Count() int { return p.set.panels(p.n) }
 // Resize sets the number of rows, to at most that of NewPanels. What the
 // panels hold is then unspecified.
 func (p *Panels) Resize(k int) {
-	if k < 1 || k > p.stride {
+	if k < 1 || k > p.most {
 		panic(badShape)
 	}
 	p.k = k
@@ -61,7 +63,10 @@ func (p *Panels) Pack(b []float32, row, lo, hi int) { p.pack(b, row, 0, p.k, lo,
 
 // PackTransposed does so for the matrix whose element (i,j) is b[i+j*column].
 func (p *Panels) PackTransposed(b []float32, column, lo, hi int) {
-	if len(b) < (p.n-1)*column+p.k {
+	if lo < 0 || lo > hi || hi > p.Count() {
+		panic(badShape)
+	}
+	if !holds(len(b), p.n, column, p.k, 1) {
 		panic(badLength)
 	}
 	few := min(fewColumns, p.set.columns)
@@ -73,7 +78,7 @@ func (p *Panels) PackTransposed(b []float32, column, lo, hi int) {
 // PackRows sets the rows [from,from+k) to those of the matrix whose element
 // (i,j) is b[i*row+j].
 func (p *Panels) PackRows(b []float32, row, from, k int) {
-	if from < 0 || from+k > p.k {
+	if from < 0 || k < 0 || from+k > p.k {
 		panic(badShape)
 	}
 	p.pack(b, row, from, k, 0, p.Count())
@@ -81,10 +86,13 @@ func (p *Panels) PackRows(b []float32, row, from, k int) {
 
 // pack sets k rows of the panels [lo,hi).
 func (p *Panels) pack(b []float32, row, from, k, lo, hi int) {
+	if lo < 0 || lo > hi || hi > p.Count() {
+		panic(badShape)
+	}
 	if k == 0 {
 		return
 	}
-	if len(b) < (k-1)*row+p.n {
+	if !holds(len(b), k, row, p.n, 1) {
 		panic(badLength)
 	}
 	columns := p.set.columns
@@ -115,15 +123,16 @@ func copyRowsGo(dst, src []float32, row, n, k int) {
 }
 
 // Gate clears the elements of the rows [from,from+k) whose activation, an
-// element of q in the same place, is zero, as Set.Gate does.
+// element of q in the same place, is zero: the derivative of ReLU, taken to be 0
+// at 0.
 func (p *Panels) Gate(q *Panels, from, k int) {
-	if q.set != p.set || q.k != p.k || q.n != p.n || q.stride != p.stride || from < 0 || from+k > p.k {
+	if q.set != p.set || q.k != p.k || q.n != p.n || q.stride != p.stride || from < 0 || k < 0 || from+k > p.k {
 		panic(badShape)
 	}
 	columns := p.set.columns
 	for j := range p.Count() {
 		lo, hi := from*columns, (from+k)*columns
-		p.set.Gate(p.panel(j)[lo:hi], q.panel(j)[lo:hi])
+		p.set.gateRow(p.panel(j)[lo:hi], q.panel(j)[lo:hi])
 	}
 }
 

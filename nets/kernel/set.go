@@ -73,6 +73,9 @@ func (s *Set) Name() string { return s.name }
 // Block returns the rows that should pass through a network together.
 func (s *Set) Block() int { return s.block }
 
+// Depth returns the rows of a right factor that are multiplied at once.
+func (s *Set) Depth() int { return s.depth }
+
 // Columns returns the columns of a panel.
 func (s *Set) Columns() int { return s.columns }
 

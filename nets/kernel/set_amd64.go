@@ -70,6 +70,8 @@ func fewAVX2(t *byte, rows int) {
 		tileAVX2R2P3(t)
 	case 3:
 		tileAVX2R3P2(t)
+	default:
+		panic(badShape)
 	}
 }
 
@@ -87,6 +89,8 @@ func tileAVX2(t *byte, rows int) {
 		tileAVX2R5P1(t)
 	case 6:
 		tileAVX2R6P1(t)
+	default:
+		panic(badShape)
 	}
 }
 
@@ -104,6 +108,8 @@ func fewAVX512(t *byte, rows int) {
 		tileAVX512R5P2(t)
 	case 6:
 		tileAVX512R6P2(t)
+	default:
+		panic(badShape)
 	}
 }
 
@@ -137,6 +143,8 @@ func tileAVX512(t *byte, rows int) {
 		tileAVX512R13P1(t)
 	case 14:
 		tileAVX512R14P1(t)
+	default:
+		panic(badShape)
 	}
 }
 

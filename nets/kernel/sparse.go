@@ -23,7 +23,7 @@ const slack = 1
 
 // NewLists returns room for so many rows and elements.
 func (s *Set) NewLists(rows, elements int) *Lists {
-	if rows < 0 || elements < 0 {
+	if rows < 0 || elements < 0 || elements > math.MaxInt32 {
 		panic(badShape)
 	}
 	return &Lists{
@@ -43,13 +43,13 @@ func (l *Lists) Reset(depth int) {
 // Len returns the number of elements listed.
 func (l *Lists) Len() int { return l.n }
 
-// Room returns the number of elements there is room for beside those listed.
-func (l *Lists) Room() int { return len(l.values) - slack - l.n }
+// room returns the number of elements there is room for beside those listed.
+func (l *Lists) room() int { return len(l.values) - slack - l.n }
 
 // AppendRow adds a row, of at most the depth's elements. There must be room for
 // all of them, zero or not.
 func (l *Lists) AppendRow(row []float32) {
-	if len(row) > l.depth || len(row) > l.Room() || len(l.ends) == cap(l.ends) {
+	if len(row) > l.depth || len(row) > l.room() || len(l.ends) == cap(l.ends) {
 		panic(badLength)
 	}
 	step := uint32(4 * l.set.columns)
@@ -68,14 +68,14 @@ func (l *Lists) AppendRow(row []float32) {
 // x[(i-from)*row+j]. There must be room for all elements.
 func (l *Lists) AppendColumns(x []float32, row, from, rows, lo, hi int) {
 	switch {
-	case from < 0 || from+rows > l.depth || lo > hi || hi-lo > 64:
+	case from < 0 || rows < 0 || from+rows > l.depth || lo < 0 || lo > hi || hi-lo > 64:
 		panic(badShape)
-	case rows > 0 && len(x) < (rows-1)*row+hi || rows*(hi-lo) > l.Room() || len(l.ends)+hi-lo > cap(l.ends):
+	case rows > 0 && hi > 0 && !holds(len(x), rows, row, hi, 1) || rows*(hi-lo) > l.room() || len(l.ends)+hi-lo > cap(l.ends):
 		panic(badLength)
 	}
 	var next [64]int32 // where the next element of a column goes
 	for i := range rows {
-		for set := l.set.NonZero(x[i*row+lo : i*row+hi]); set != 0; set &= set - 1 {
+		for set := l.set.nonZeros(x[i*row+lo : i*row+hi]); set != 0; set &= set - 1 {
 			next[bits.TrailingZeros64(set)]++
 		}
 	}
@@ -86,7 +86,7 @@ func (l *Lists) AppendColumns(x []float32, row, from, rows, lo, hi int) {
 	}
 	for i := range rows {
 		offset := uint32(4 * l.set.columns * (from + i))
-		for set := l.set.NonZero(x[i*row+lo : i*row+hi]); set != 0; set &= set - 1 {
+		for set := l.set.nonZeros(x[i*row+lo : i*row+hi]); set != 0; set &= set - 1 {
 			j := bits.TrailingZeros64(set)
 			l.offsets[next[j]], l.values[next[j]] = offset, x[i*row+lo+j]
 			next[j]++
@@ -94,8 +94,8 @@ func (l *Lists) AppendColumns(x []float32, row, from, rows, lo, hi int) {
 	}
 }
 
-// NonZero returns the set of elements, of at most 64, that aren't zero.
-func (s *Set) NonZero(v []float32) uint64 {
+// nonZeros returns the set of elements, of at most 64, that aren't zero.
+func (s *Set) nonZeros(v []float32) uint64 {
 	if len(v) > 64 {
 		panic(badLength)
 	}
@@ -131,8 +131,8 @@ type gathering struct {
 
 // Gather computes the columns of the panels [lo,hi) of a product whose left
 // factor is all rows of the lists, instead of the M rows of A. It gives the
-// bits that Multiply gives, as long as B is finite and nothing starts from -0:
-// what is left out are sums with a product that is zero.
+// bits that Multiply gives, as long as B is finite: what is left out are
+// products that are zero.
 func (s *Set) Gather(l *Lists, p *Product, lo, hi int) {
 	rows, b := len(l.ends), p.B
 	p.check(s, rows, lo, hi)
@@ -177,19 +177,17 @@ func (g *gathering) compute() {
 				sums[j] += float32(value * w[j])
 			}
 		}
-		rectify(&sums, g.relu)
+		finish(&sums, g.relu)
 		copy(unsafe.Slice((*float32)(unsafe.Add(g.c, r*g.rowC)), g.columns), sums[:])
 	}
 }
 
-// rectify applies ReLU, which keeps NaN, unless relu is 0.
-func rectify(sums *[4]float32, relu int) {
-	if relu == 0 {
-		return
-	}
+// finish applies ReLU, which keeps NaN, unless relu is 0, and turns -0 into 0.
+func finish(sums *[4]float32, relu int) {
 	for j, v := range sums {
-		if v < 0 {
-			sums[j] = 0
+		if relu != 0 && v < 0 {
+			v = 0
 		}
+		sums[j] = v + 0
 	}
 }

@@ -82,7 +82,7 @@ func (s isa) gather(panels int) {
 // list emits the list of the elements of a row that aren't zero: their
 // offsets, which go up by step, and their values. A vector of elements is
 // packed to the left and stored whole; what it holds beyond them is overwritten
-// by the next, or stays in the slack that the caller leaves.
+// by the next, or lies in the room for elements that turned out to be zero.
 func (s isa) list() {
 	TEXT("list"+s.name, NOSPLIT, "func(offsets *uint32, values, row *float32, n int, step uint32) int")
 	Pragma("noescape")

@@ -85,20 +85,25 @@ func (s isa) begin(args reg.Register, at ends, acc [][]reg.Register, free []reg.
 	}
 }
 
-// end applies ReLU and stores the accumulators.
+// end applies ReLU, turns -0 into 0, so that sums which leave out zeros give
+// the same bits, and stores the accumulators.
 func (s isa) end(args reg.Register, at ends, acc [][]reg.Register, free []reg.Register, lone bool) {
-	relu := GP64()
+	relu, zero := GP64(), free[0]
+	VXORPS(zero, zero, zero)
 	MOVQ(field(args, tileReLU), relu)
 	TESTQ(relu, relu)
 	JEQ(LabelRef("store"))
-	zero := free[0]
-	VXORPS(zero, zero, zero)
 	for _, row := range acc {
 		for _, v := range row {
 			VMAXPS(v, zero, v) // NaN in v stays
 		}
 	}
 	Label("store")
+	for _, row := range acc {
+		for _, v := range row {
+			VADDPS(zero, v, v)
+		}
+	}
 	if lone {
 		s.unlessWhole(args, "storePartial")
 	}
