@@ -19,6 +19,7 @@ check: ## what a change must pass besides its tests
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 GOARCH=arm64 go build ./...
 	go vet -tags purego ./nets/...
+	go test -tags purego ./nets/kernel
 	go mod verify
 	go mod tidy -diff
 
@@ -34,17 +35,25 @@ generate: ## what is made from the code: assembly, tables of docs/lost-cities.md
 bench: ## speed of rules, encodings and networks
 	go test -run '^$$' -bench . ./rules/... ./encode/... ./nets/...
 
-# Whose policies docs/performance.md compares in float32 and int8.
-RUN ?= runs/performance
+# Whose policies docs/performance.md compares in float32 and int8; empty to train an agent for a minute.
+RUN ?=
 
-performance: ## docs/performance.md: networks on this machine, and others' if OpenBLAS is here; six minutes at most
-	go run ./cmd/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --plot docs/forward.png
-	go run ./cmd/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --input binary
-	go run ./cmd/vtrain bench train --cpu-time --seconds 0.5 --markdown docs/performance.md
-	test -d $(RUN) || go run ./cmd/vtrain train --minutes 1 --run $(RUN)
-	go run ./cmd/vtrain bench precision --agent run:$(RUN) --markdown docs/performance.md testdata/games_classic.jsonl.gz
-	-go run ./bench/peers -seconds 0.5 -markdown docs/performance.md
-	-VTRAIN_KERNEL=avx2 go run ./bench/peers -seconds 0.5 -coretype Haswell -cores 1 -batch 256,1024,4096,16384 -markdown docs/performance.md
+# What `make performance` builds, which has the revision that `go run` lacks, and the agent it trains.
+PERFORMANCE = runs/make-performance
+
+performance: ## docs/performance.md: networks on this machine, and others' if OpenBLAS is here; some six minutes
+	@test -z "$(RUN)" || test -d "$(RUN)" || { echo "RUN=$(RUN) is no folder"; exit 1; }
+	test -n "$(RUN)" || rm -rf $(PERFORMANCE)/agent
+	CGO_ENABLED=0 go build -buildvcs=auto -o $(PERFORMANCE)/ ./cmd/vtrain ./bench/peers
+	test -n "$(RUN)" || $(PERFORMANCE)/vtrain train --minutes 1 --run $(PERFORMANCE)/agent
+	$(PERFORMANCE)/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --plot docs/forward.png
+	$(PERFORMANCE)/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --input binary
+	$(PERFORMANCE)/vtrain bench train --cpu-time --seconds 0.5 --markdown docs/performance.md
+	$(PERFORMANCE)/vtrain bench precision --agent "run:$(or $(RUN),$(PERFORMANCE)/agent)" --markdown docs/performance.md testdata/games_classic.jsonl.gz
+	$(PERFORMANCE)/peers -seconds 0.5 -markdown docs/performance.md || test $$? -eq 3 # no OpenBLAS, which it has said
+	@$(PERFORMANCE)/vtrain info | grep -qw avx2 || echo "no AVX2: not compared with OpenBLAS's kernels for Haswell"
+	! $(PERFORMANCE)/vtrain info | grep -qw avx2 || VTRAIN_KERNEL=avx2 $(PERFORMANCE)/peers -seconds 0.5 -coretype Haswell -cores 1 -batch 256,1024,4096,16384 -markdown docs/performance.md || test $$? -eq 3
 
 clean:
 	rm -f vtrain
+	rm -rf $(PERFORMANCE)

@@ -71,8 +71,10 @@ func Draw(path, xLabel string, panels []Panel) error {
 	plots := make([][]*plot.Plot, len(panels))
 	legend := legend{Legend: plot.NewLegend(), has: map[string]bool{}}
 	legend.Top, legend.Left, legend.Padding = true, true, 3
-	panels[len(panels)-1].X = cmp.Or(panels[len(panels)-1].X, xLabel)
 	for i, panel := range panels {
+		if i == len(panels)-1 {
+			panel.X = cmp.Or(panel.X, xLabel)
+		}
 		p, err := panel.plot(&legend)
 		if err != nil {
 			return fmt.Errorf("plot %s: %w", path, err)

@@ -9,7 +9,6 @@ import (
 
 	"vtrain/nets"
 	"vtrain/nets/cpu"
-	"vtrain/nets/kernel"
 )
 
 // A ForwardReport is how fast networks are evaluated.
@@ -38,21 +37,9 @@ type ForwardRow struct {
 	Noisy           bool       `json:"noisy"` // quartiles more than a tenth apart
 }
 
-// backend names the kernels that compute in a precision.
-func backend(set *kernel.Set, precision nets.Precision) string {
-	if precision == nets.Int8 {
-		return "cpu " + set.Int8Name()
-	}
-	return "cpu " + set.Name()
-}
-
 // Forward times forwards.
 func Forward(g Grid, o MeasureOptions) (*ForwardReport, error) {
 	report := &ForwardReport{Machine: ThisMachine()}
-	set, err := kernel.Default()
-	if err != nil {
-		return nil, err
-	}
 	f, err := NewForwards(g)
 	if err != nil {
 		return nil, err
@@ -65,7 +52,7 @@ func Forward(g Grid, o MeasureOptions) (*ForwardReport, error) {
 	report.Engines = f.Describe()
 	for i, c := range g.settings() {
 		row := g.forwardRow(c, samples[i])
-		row.Backend = backend(set, c.precision)
+		row.Backend = report.Machine.Backend(c.precision)
 		report.Rows = append(report.Rows, row)
 	}
 	report.Machine.Finish()
@@ -165,10 +152,10 @@ func (g Grid) forwardRow(c setting, s Sample) ForwardRow {
 func (r *ForwardReport) Table() Table { return forwardTable(r.Rows) }
 
 func forwardTable(rows []ForwardRow) Table {
-	t := Table{Header: []string{"layers", "precision", "cores", "batch", "µs/state", "quartiles", "GFLOP/s", "states/s", ""}}
+	t := Table{Header: []string{"layers", "precision", "backend", "cores", "batch", "µs/state", "quartiles", "GFLOP/s", "states/s", ""}}
 	for _, row := range rows {
 		t.Rows = append(t.Rows, []string{
-			row.Layers, row.Precision, strconv.Itoa(row.Cores), strconv.Itoa(row.Batch), Significant(row.MicrosPerState, 3), span(row.MicrosQuartiles),
+			row.Layers, row.Precision, row.Backend, strconv.Itoa(row.Cores), strconv.Itoa(row.Batch), Significant(row.MicrosPerState, 3), span(row.MicrosQuartiles),
 			Significant(row.GFLOPS, 3), Significant(row.StatesPerSecond, 3), noise(row.Noisy),
 		})
 	}

@@ -71,7 +71,7 @@ func replaceResults(page, name, results string) (string, error) {
 	return head + mark + results + endMark + tail, nil
 }
 
-// Notes says under a table where it was measured.
+// Notes says under a table where and by what it was measured.
 func Notes(m Machine) string { return fmt.Sprintf("\nMeasured on: %v.\n", m) }
 
 // WriteJSON writes results as one object to a file, or to out if the path is -.

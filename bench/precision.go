@@ -43,6 +43,8 @@ type PrecisionRow struct {
 	Likeliest float64 `json:"states_of_another_favourite"` // share of states whose likeliest action is another
 	Batch     int     `json:"batch"`
 	Clock     Clock   `json:"clock"`
+	Backend   string  `json:"backend"` // in float32
+	InBytes   string  `json:"int8_backend"`
 	Float32   float64 `json:"float32_us_per_state"` // on one core
 	Int8      float64 `json:"int8_us_per_state"`
 	Noisy     bool    `json:"noisy"`
@@ -77,7 +79,7 @@ func Precision(saved *run.Checkpoint, games []*record.Game, states int, o Measur
 		if err != nil {
 			return nil, err
 		}
-		row.Policy = p.name
+		row.Policy, row.Backend, row.InBytes = p.name, r.Machine.Backend(nets.Float32), r.Machine.Backend(nets.Int8)
 		r.Rows, r.Engines = append(r.Rows, row), append(r.Engines, engines...)
 	}
 	r.Machine.Finish()
@@ -141,12 +143,12 @@ func (c *comparison) row(name string, head cfr.Head) (PrecisionRow, []string, er
 func (c *comparison) distances(row *PrecisionRow, n network, head cfr.Head) error {
 	rows, actions := vec.AllRows(nil, c.state.Rows()), c.state.Actions()
 	var policies [2][]float32
-	for i, calibration := range [][]float32{nil, c.calibration} {
+	for i, precision := range []nets.Precision{nets.Float32, nets.Int8} {
 		fallback, err := cfr.ParseFallback(c.saved.Config.Learner.Fallback)
 		if err != nil {
 			return err
 		}
-		p, err := cfr.NewPolicy(n.shape, n.params, calibration, head, fallback, precisionBatch, 0, nil)
+		p, err := cfr.NewPolicy(n.shape, n.params, precision, c.calibration, head, fallback, precisionBatch, 0, nil)
 		if err != nil {
 			return err
 		}
@@ -227,7 +229,7 @@ func (c *comparison) time(row *PrecisionRow, n network) ([]string, error) {
 // Table returns the rows for people.
 func (r *PrecisionReport) Table() Table {
 	t := Table{Header: []string{
-		"policy", "layers", "mean distance", "50%", "90%", "99%", "max", "above 0.1", "other favourite", "float32 µs/state", "int8 µs/state", "times", "",
+		"policy", "layers", "mean distance", "50%", "90%", "99%", "max", "above 0.1", "other favourite", "backend", "float32 µs/state", "int8 backend", "int8 µs/state", "times", "",
 	}}
 	for _, row := range r.Rows {
 		line := []string{row.Policy, row.Layers}
@@ -238,7 +240,7 @@ func (r *PrecisionReport) Table() Table {
 			line = append(line, strconv.FormatFloat(100*v, 'f', 1, 64)+"%")
 		}
 		t.Rows = append(t.Rows, append(line,
-			Significant(row.Float32, 3), Significant(row.Int8, 3), Significant(row.Float32/row.Int8, 3), noise(row.Noisy)))
+			row.Backend, Significant(row.Float32, 3), row.InBytes, Significant(row.Int8, 3), Significant(row.Float32/row.Int8, 3), noise(row.Noisy)))
 	}
 	return t
 }

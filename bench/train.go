@@ -7,7 +7,6 @@ import (
 
 	"vtrain/nets"
 	"vtrain/nets/cpu"
-	"vtrain/nets/kernel"
 	"vtrain/vec"
 )
 
@@ -41,10 +40,6 @@ type TrainRow struct {
 func Train(g Grid, o MeasureOptions) (*TrainReport, error) {
 	g.Precisions = nil // there is no training in others
 	report := &TrainReport{Machine: ThisMachine()}
-	set, err := kernel.Default()
-	if err != nil {
-		return nil, err
-	}
 	steps, err := NewSteps(g, cpu.NewTrainer)
 	if err != nil {
 		return nil, err
@@ -63,7 +58,7 @@ func Train(g Grid, o MeasureOptions) (*TrainReport, error) {
 	n := len(steps.Timers)
 	for i, c := range g.settings() {
 		row := g.trainRow(c, samples[i], samples[n+i])
-		row.Backend = backend(set, c.precision)
+		row.Backend = report.Machine.Backend(c.precision)
 		report.Rows = append(report.Rows, row)
 	}
 	report.Machine.Finish()
@@ -155,10 +150,10 @@ func stepFlops(shape nets.MLP) float64 {
 
 // Table returns the rows for people.
 func (r *TrainReport) Table() Table {
-	t := Table{Header: []string{"layers", "cores", "batch", "ms/step", "quartiles", "GFLOP/s", "samples/s", "forwards", ""}}
+	t := Table{Header: []string{"layers", "backend", "cores", "batch", "ms/step", "quartiles", "GFLOP/s", "samples/s", "forwards", ""}}
 	for _, row := range r.Rows {
 		t.Rows = append(t.Rows, []string{
-			row.Layers, strconv.Itoa(row.Cores), strconv.Itoa(row.Batch), Significant(row.MillisPerStep, 3), span(row.MillisQuartiles),
+			row.Layers, row.Backend, strconv.Itoa(row.Cores), strconv.Itoa(row.Batch), Significant(row.MillisPerStep, 3), span(row.MillisQuartiles),
 			Significant(row.GFLOPS, 3), Significant(row.SamplesPerSecond, 3), Significant(row.ForwardRatio, 3), noise(row.Noisy),
 		})
 	}

@@ -70,6 +70,14 @@ func TestDrawLeavesNothingAside(t *testing.T) {
 	}
 }
 
+// TestDrawChangesNothing: panels are the caller's, who may draw them again.
+func TestDrawChangesNothing(t *testing.T) {
+	panels := []Panel{{Y: "y", Curves: []Curve{{Label: "a", X: []float64{1, 2}, Y: []float64{3, 4}}}}}
+	if err := Draw(filepath.Join(t.TempDir(), "a.svg"), "x", panels); err != nil || panels[0].X != "" {
+		t.Errorf("%v, x is %q", err, panels[0].X)
+	}
+}
+
 func TestCurves(t *testing.T) {
 	c := curves([]map[string]float64{evaluated(0, .1), {"states": 5e5}, evaluated(2e6, .6)}, "_win", 100)
 	if len(c) != 1 || c[0].Label != "average - heuristic-balanced" || c[0].Dashed {

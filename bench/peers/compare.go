@@ -97,12 +97,13 @@ func (r *report) newRow(g bench.Grid, precision nets.Precision, cores, batch int
 		sample = t.int8
 	}
 	ours, theirs := sample.Median()/rows, t.theirs.Median()/rows
-	lower, ratio, upper := sample.Ratios(t.theirs).Quartiles()
+	ratios := sample.Ratios(t.theirs)
+	lower, ratio, upper := ratios.Quartiles()
 	limit := r.limits.forward(precision, cores, batch)
 	return row{
-		Layers: g.Layers[0].String(), Precision: precision.String(), Cores: cores, Batch: batch, Clock: g.Clock(cores),
+		Layers: g.Layers[0].String(), Precision: precision.String(), Backend: r.Machine.Backend(precision), Cores: cores, Batch: batch, Clock: g.Clock(cores),
 		Micros: 1e6 * ours, GFLOPS: flops / ours / 1e9, BLASMicros: 1e6 * theirs, BLASGFLOPS: flops / theirs / 1e9,
-		Ratio: ratio, Quartiles: [2]float64{lower, upper}, Limit: limit, Pass: limit == 0 || ratio <= limit,
+		Ratio: ratio, Quartiles: [2]float64{lower, upper}, Limit: limit, Pass: limit == 0 || ratio <= limit, Noisy: ratios.Noisy(),
 	}
 }
 
@@ -117,5 +118,5 @@ func newCheck(what string, ratios bench.Sample, limit float64, atLeast bool) che
 	if atLeast {
 		pass = ratio >= limit
 	}
-	return check{what, ratio, [2]float64{lower, upper}, atLeast, limit, pass}
+	return check{what, ratio, [2]float64{lower, upper}, atLeast, limit, pass, ratios.Noisy()}
 }

@@ -8,8 +8,8 @@ import (
 	"vtrain/nets/kernel"
 )
 
-// limits are what this repository promises of the shape 297-512-512-512-22,
-// and say in a line what of it applies here.
+// limits are the goals of the shape 297-512-512-512-22 on a machine with nothing
+// else to do, and say in a line which of them apply here.
 type limits struct {
 	text    string
 	float32 map[int]float64 // [batch]: of the time of a forward by OpenBLAS's products, on one core

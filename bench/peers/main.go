@@ -1,9 +1,10 @@
 // Command peers compares the networks of this repository with what others
 // reach on the same machine at the same time: forwards with OpenBLAS's matrix
 // products, and training steps with gorgonia's. It also compares them among
-// each other, and says which promises are held.
+// each other, and says which limits are held.
 //
-// It needs a C compiler and OpenBLAS when it runs, not when it is built.
+// It needs a C compiler and OpenBLAS when it runs, not when it is built; without
+// them it says so and exits with 3.
 package main
 
 import (
@@ -27,6 +28,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	exitMissing = 3 // no OpenBLAS, or no compiler to call it with
 )
 
 // section is the name of the results in a page, of kernels that OpenBLAS chose
@@ -58,12 +60,16 @@ func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 func execute(args []string, stdout, stderr io.Writer) int {
 	err := run(args, stdout)
 	var usage usageError
+	var missing missingError
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, "peers:", err)
 		return exitUsage
+	case errors.As(err, &missing):
+		fmt.Fprintln(stderr, "peers:", err)
+		return exitMissing
 	}
 	fmt.Fprintln(stderr, "peers:", err)
 	return exitFailure

@@ -22,19 +22,28 @@ import (
 //go:embed openblas/openblas.c
 var source []byte
 
+// missingError is the lack of what this repository doesn't need elsewhere.
+type missingError struct{ error }
+
 // compile makes the program that times OpenBLAS in a folder, and returns its
-// path. The error is a line.
+// path. The error is a line, a missingError where there is no OpenBLAS.
 func compile(dir string) (string, error) {
 	cc, err := exec.LookPath(cmp.Or(os.Getenv("CC"), "gcc"))
 	if err != nil {
-		return "", fmt.Errorf("no C compiler to call OpenBLAS with: %w", err)
+		return "", missingError{fmt.Errorf("no C compiler to call OpenBLAS with: %w", err)}
 	}
 	file, program := filepath.Join(dir, "openblas.c"), filepath.Join(dir, "openblas")
 	if err := os.WriteFile(file, source, 0o644); err != nil {
 		return "", err
 	}
-	if out, err := exec.Command(cc, "-O2", "-o", program, file, "-lopenblas").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("no OpenBLAS to compare with (Debian has it as libopenblas-dev): %s says %q", cc, complaint(out, err))
+	build := exec.Command(cc, "-O2", "-o", program, file, "-lopenblas")
+	build.Env = append(os.Environ(), "LC_ALL=C") // for complaint
+	if out, err := build.CombinedOutput(); err != nil {
+		says := complaint(out, err)
+		if strings.Contains(says, "cblas.h") || strings.Contains(says, "-lopenblas") {
+			return "", missingError{fmt.Errorf("no OpenBLAS to compare with (Debian has it as libopenblas-dev): %s says %q", cc, says)}
+		}
+		return "", fmt.Errorf("%s can't compile the program that calls OpenBLAS: %q", cc, says)
 	}
 	return program, nil
 }

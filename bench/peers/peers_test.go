@@ -218,6 +218,23 @@ func TestNewCheck(t *testing.T) {
 	}
 }
 
+// TestVerdict: rows that say less than they seem to are marked.
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		limit             float64
+		pass, noisy, busy bool
+		want              string
+	}{
+		{0, true, false, true, ""}, {0, true, true, false, "noisy"}, {1, true, false, false, "pass"},
+		{1, false, false, true, "FAIL, busy"}, {1, false, true, true, "FAIL, noisy, busy"},
+	} {
+		r := report{Machine: bench.Machine{Busy: c.busy}}
+		if got := r.verdict(c.limit, c.pass, c.noisy); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 func TestInterleave(t *testing.T) {
 	var order []int
 	timer := func(i int) bench.Timer {
@@ -290,18 +307,28 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestNoOpenBLAS: what is missing is said in a line.
+// TestNoOpenBLAS: what is missing is said in a line, and told from what is
+// broken by the exit code.
 func TestNoOpenBLAS(t *testing.T) {
 	failing := filepath.Join(t.TempDir(), "cc")
-	const script = "#!/bin/sh\necho from the linker\necho cannot find -lopenblas: no such file\nexit 1\n"
+	const script = "#!/bin/sh\necho from the linker\necho \"$COMPLAINT\"\nexit 1\n"
 	if err := os.WriteFile(failing, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for cc, says := range map[string]string{"no-such-compiler": "no-such-compiler", failing: "cannot find -lopenblas"} {
-		t.Setenv("CC", cc)
+	for _, c := range []struct {
+		cc, says string
+		want     int
+	}{
+		{"no-such-compiler", "no-such-compiler", exitMissing},
+		{failing, "cannot find -lopenblas: no such file", exitMissing},
+		{failing, "fatal error: cblas.h: No such file or directory", exitMissing},
+		{failing, "error: unknown type name", exitFailure},
+	} {
+		t.Setenv("CC", c.cc)
+		t.Setenv("COMPLAINT", c.says)
 		code, out, stderr := peers("-batch", "1", "-layers", "7-3")
-		if code != exitFailure || out != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, says) {
-			t.Errorf("%s: exit %d, output %q and %q", cc, code, out, stderr)
+		if code != c.want || out != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.says) {
+			t.Errorf("%+v: exit %d, output %q and %q", c, code, out, stderr)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type report struct {
 type row struct {
 	Layers     string      `json:"layers"`
 	Precision  string      `json:"precision"`
+	Backend    string      `json:"backend"` // ours
 	Cores      int         `json:"cores"`
 	Batch      int         `json:"batch"`
 	Clock      bench.Clock `json:"clock"`
@@ -37,6 +38,7 @@ type row struct {
 	Quartiles  [2]float64  `json:"ratio_quartiles"` // of the same
 	Limit      float64     `json:"limit"`           // of the ratio, 0 for none
 	Pass       bool        `json:"pass"`
+	Noisy      bool        `json:"noisy"` // quartiles more than a tenth apart
 }
 
 // A check is another ratio that has a limit.
@@ -47,6 +49,7 @@ type check struct {
 	AtLeast   bool       `json:"at_least"` // the limit is the lowest, not the highest
 	Limit     float64    `json:"limit"`    // 0 for none
 	Pass      bool       `json:"pass"`
+	Noisy     bool       `json:"noisy"`
 }
 
 // newReport returns a report without results.
@@ -72,15 +75,15 @@ func (r *report) missed() int {
 
 // forwardTable returns the rows for people.
 func (r *report) forwardTable() bench.Table {
-	t := bench.Table{Header: []string{"precision", "cores", "batch", "µs/state", "GFLOP/s", "OpenBLAS µs/state", "GFLOP/s", "ratio", "quartiles", "limit", ""}}
+	t := bench.Table{Header: []string{"precision", "backend", "cores", "batch", "µs/state", "GFLOP/s", "OpenBLAS µs/state", "GFLOP/s", "ratio", "quartiles", "limit", ""}}
 	for _, w := range r.Rows {
 		limit := ""
 		if w.Limit > 0 {
 			limit = "≤ " + strconv.FormatFloat(w.Limit, 'f', 2, 64)
 		}
 		t.Rows = append(t.Rows, []string{
-			w.Precision, strconv.Itoa(w.Cores), strconv.Itoa(w.Batch), bench.Significant(w.Micros, 3), bench.Significant(w.GFLOPS, 3),
-			bench.Significant(w.BLASMicros, 3), bench.Significant(w.BLASGFLOPS, 3), ratio(w.Ratio), span(w.Quartiles), limit, verdict(w.Limit, w.Pass),
+			w.Precision, w.Backend, strconv.Itoa(w.Cores), strconv.Itoa(w.Batch), bench.Significant(w.Micros, 3), bench.Significant(w.GFLOPS, 3),
+			bench.Significant(w.BLASMicros, 3), bench.Significant(w.BLASGFLOPS, 3), ratio(w.Ratio), span(w.Quartiles), limit, r.verdict(w.Limit, w.Pass, w.Noisy),
 		})
 	}
 	return t
@@ -98,7 +101,7 @@ func (r *report) checkTable() bench.Table {
 		if c.Limit > 0 {
 			limit = sign + strconv.FormatFloat(c.Limit, 'f', 1, 64)
 		}
-		t.Rows = append(t.Rows, []string{c.What, ratio(c.Ratio), span(c.Quartiles), limit, verdict(c.Limit, c.Pass)})
+		t.Rows = append(t.Rows, []string{c.What, ratio(c.Ratio), span(c.Quartiles), limit, r.verdict(c.Limit, c.Pass, c.Noisy)})
 	}
 	return t
 }
@@ -107,14 +110,23 @@ func ratio(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 func span(q [2]float64) string { return ratio(q[0]) + "-" + ratio(q[1]) }
 
-func verdict(limit float64, pass bool) string {
+// verdict says whether a limit is held, and what makes the row worth less.
+func (r *report) verdict(limit float64, pass, noisy bool) string {
+	var words []string
 	switch {
 	case limit == 0:
-		return ""
 	case pass:
-		return "pass"
+		words = append(words, "pass")
+	default:
+		words = append(words, "FAIL")
 	}
-	return "FAIL"
+	if noisy {
+		words = append(words, "noisy")
+	}
+	if limit != 0 && r.Machine.Busy {
+		words = append(words, "busy")
+	}
+	return strings.Join(words, ", ")
 }
 
 // write puts the report where the flags want it.

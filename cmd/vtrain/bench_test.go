@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"vtrain/bench"
 	"vtrain/cfr"
 	"vtrain/cfr/run"
 	"vtrain/encode"
+	"vtrain/nets"
 	"vtrain/vec"
 )
 
@@ -56,7 +58,8 @@ func TestBenchPrecisions(t *testing.T) {
 	out := mustRun(t, "bench", "forward", "--batch", "1,8", "--layers", "7-3", "--cores", "1", "--repetitions", "1", "--precision", "float32,int8",
 		"--plot", plot, "--json", result, "--markdown", page)
 	mustSay(t, out, "precision", "float32", "int8")
-	mustSay(t, read(t, page), "| 7-3 | float32 | 1 | 8 | ", "| 7-3 | int8 | 1 | 8 | ")
+	m := bench.ThisMachine()
+	mustSay(t, read(t, page), "| 7-3 | float32 | "+m.Backend(nets.Float32)+" | 1 | 8 | ", "| 7-3 | int8 | "+m.Backend(nets.Int8)+" | 1 | 8 | ")
 	mustSay(t, read(t, plot), "7-3, 1 core", "7-3 in int8, 1 core")
 	all := rows(t, read(t, result))
 	if len(all) != 4 || all[1]["precision"] != "float32" || all[3]["precision"] != "int8" {
@@ -86,7 +89,7 @@ func TestBenchOutputs(t *testing.T) {
 	if all := rows(t, text); len(all) != 2 || all[0]["input"] != "binary" || !strings.Contains(text, "peak_gflops") {
 		t.Errorf("results are %s", text)
 	}
-	mustSay(t, read(t, page), "| 7-3 | float32 | 1 | 8 | ", "Measured on: ")
+	mustSay(t, read(t, page), "| 7-3 | float32 | cpu ", " | 1 | 8 | ", "Measured on: ", "revision ")
 }
 
 func TestBenchTrain(t *testing.T) {
