@@ -46,9 +46,9 @@ performance: ## docs/performance.md: networks on this machine, and others' if Op
 	test -n "$(RUN)" || rm -rf $(PERFORMANCE)/agent
 	CGO_ENABLED=0 go build -buildvcs=auto -o $(PERFORMANCE)/ ./cmd/vtrain ./bench/peers
 	test -n "$(RUN)" || $(PERFORMANCE)/vtrain train --minutes 1 --run $(PERFORMANCE)/agent
-	$(PERFORMANCE)/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --plot docs/forward.png
-	$(PERFORMANCE)/vtrain bench forward --cpu-time --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --input binary
-	$(PERFORMANCE)/vtrain bench train --cpu-time --seconds 0.5 --markdown docs/performance.md
+	$(PERFORMANCE)/vtrain bench forward --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --plot docs/forward.png
+	$(PERFORMANCE)/vtrain bench forward --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --input binary
+	$(PERFORMANCE)/vtrain bench train --seconds 0.5 --markdown docs/performance.md
 	$(PERFORMANCE)/vtrain bench precision --agent "run:$(or $(RUN),$(PERFORMANCE)/agent)" --markdown docs/performance.md testdata/games_classic.jsonl.gz
 	$(PERFORMANCE)/peers -seconds 0.5 -markdown docs/performance.md || test $$? -eq 3 # no OpenBLAS, which it has said
 	@$(PERFORMANCE)/vtrain info | grep -qw avx2 || echo "no AVX2: not compared with OpenBLAS's kernels for Haswell"

@@ -62,11 +62,7 @@ func Draw(path, xLabel string, panels []Panel) error {
 	if err := CanDraw(path); err != nil {
 		return err
 	}
-	const width, height, legendWidth = 24.2 * vg.Centimeter, 8 * vg.Centimeter, 7.6 * vg.Centimeter
-	image := newImage(path, width, height*vg.Length(len(panels)))
-	canvas := draw.New(image)
-	canvas.SetColor(color.White)
-	canvas.Fill(canvas.Rectangle.Path())
+	const plotWidth, panelHeight, legendTop = 16.6 * vg.Centimeter, 8 * vg.Centimeter, vg.Length(30)
 	tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadTop: 8, PadBottom: 6, PadLeft: 6, PadRight: 10, PadY: 10}
 	plots := make([][]*plot.Plot, len(panels))
 	legend := legend{Legend: plot.NewLegend(), has: map[string]bool{}}
@@ -81,10 +77,16 @@ func Draw(path, xLabel string, panels []Panel) error {
 		}
 		plots[i] = []*plot.Plot{p}
 	}
+	legendWidth, legendHeight := legend.size()
+	width, height := plotWidth+legendWidth, max(panelHeight*vg.Length(len(panels)), legendTop+legendHeight)
+	image := newImage(path, width, height)
+	canvas := draw.New(image)
+	canvas.SetColor(color.White)
+	canvas.Fill(canvas.Rectangle.Path())
 	for i, row := range plot.Align(plots, tiles, draw.Crop(canvas, 0, -legendWidth, 0, 0)) {
 		plots[i][0].Draw(row[0])
 	}
-	legend.Draw(draw.Crop(canvas, width-legendWidth, 0, 0, -30))
+	legend.Draw(draw.Crop(canvas, plotWidth, 0, 0, -legendTop))
 	if err := writeFile(path, image); err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
@@ -115,6 +117,16 @@ func (l *legend) add(label string, thumbnails []plot.Thumbnailer) {
 		l.has[label] = true
 		l.Add(label, thumbnails...)
 	}
+}
+
+// size returns what the legend needs, beside the usual width of figures.
+func (l *legend) size() (width, height vg.Length) {
+	const usual, air = 7.6 * vg.Centimeter, vg.Length(12)
+	width = usual
+	for label := range l.has {
+		width = max(width, l.ThumbnailWidth+l.TextStyle.Width("m "+label)+air)
+	}
+	return width, vg.Length(len(l.has))*(l.TextStyle.Height("Ag")+2*l.Padding) + air
 }
 
 func (panel Panel) plot(legend *legend) (*plot.Plot, error) {

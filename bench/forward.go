@@ -32,7 +32,7 @@ type ForwardRow struct {
 	MicrosQuartiles [2]float64 `json:"us_quartiles"`
 	GFLOPS          float64    `json:"gflops"` // of the products 2·in·out, whatever zeros save
 	StatesPerSecond float64    `json:"states_per_s"`
-	Intensity       float64    `json:"flop_per_byte"`
+	Intensity       float64    `json:"flop_per_byte,omitempty"` // not of binary inputs, for which most of the first layer isn't read
 	Repetitions     int        `json:"repetitions"`
 	Noisy           bool       `json:"noisy"` // quartiles more than a tenth apart
 }
@@ -140,12 +140,16 @@ func (f *Forwards) Close() {
 
 func (g Grid) forwardRow(c setting, s Sample) ForwardRow {
 	lower, median, upper := scaled(s, 1e6/float64(c.batch))
-	return ForwardRow{
+	row := ForwardRow{
 		Layers: c.shape.String(), Precision: c.precision.String(), Cores: c.cores, Batch: c.batch, Input: g.Input, Clock: g.Clock(c.cores),
 		MicrosPerState: median, MicrosQuartiles: [2]float64{lower, upper},
 		GFLOPS: round(rate(Flops(c.shape), median/1e6)), StatesPerSecond: round(1e6 / median),
-		Intensity: round(intensity(c.shape, c.precision, c.batch)), Repetitions: len(s), Noisy: s.Noisy(),
+		Repetitions: len(s), Noisy: s.Noisy(),
 	}
+	if g.Input != Binary {
+		row.Intensity = round(intensity(c.shape, c.precision, c.batch))
+	}
+	return row
 }
 
 // Table returns the rows for people.
@@ -189,5 +193,17 @@ func (r *ForwardReport) Markdown() string {
 	for _, p := range precisions {
 		all = append(all, forwardTable(tables[p]).Markdown())
 	}
-	return strings.Join(all, "\n") + Notes(r.Machine)
+	return strings.Join(all, "\n") + r.Notes()
 }
+
+// Notes says what was measured.
+func (r *ForwardReport) Notes() string {
+	var clocks []Clock
+	for _, row := range r.Rows {
+		clocks = append(clocks, row.Clock)
+	}
+	return Notes(r.Machine, string(r.input())+" inputs", Clocks(clocks))
+}
+
+// input is that of all rows.
+func (r *ForwardReport) input() Input { return r.Rows[0].Input }

@@ -56,9 +56,12 @@ func ParseLayers(text string) (nets.MLP, error) {
 	for width := range strings.SplitSeq(text, "-") {
 		n, err := strconv.Atoi(width)
 		if err != nil {
-			return nil, fmt.Errorf("layers %q, expected widths as in 440-256-256-106", text)
+			return nil, fmt.Errorf("layers %q, expected widths joined by -, as in 440-256-256-106", text)
 		}
 		shape = append(shape, n)
+	}
+	if len(shape) < 2 {
+		return nil, fmt.Errorf("layers %q, expected at least two widths, joined by - as in 440-256-256-106", text)
 	}
 	return shape, shape.Validate()
 }
@@ -218,6 +221,9 @@ func scaled(s Sample, factor float64) (lower, median, upper float64) {
 	lower, median, upper = s.Quartiles()
 	return round(factor * lower), round(factor * median), round(factor * upper)
 }
+
+// Round keeps the digits that mean something, as all reports do.
+func Round(v float64) float64 { return round(v) }
 
 // round keeps five digits.
 func round(v float64) float64 {

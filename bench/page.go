@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -71,8 +72,21 @@ func replaceResults(page, name, results string) (string, error) {
 	return head + mark + results + endMark + tail, nil
 }
 
-// Notes says under a table where and by what it was measured.
-func Notes(m Machine) string { return fmt.Sprintf("\nMeasured on: %v.\n", m) }
+// Notes says under a table where, by what and how it was measured.
+func Notes(m Machine, how ...string) string {
+	return "\nMeasured on: " + strings.Join(append([]string{m.String()}, how...), "; ") + ".\n"
+}
+
+// Clocks says what measured rows that have these clocks.
+func Clocks(all []Clock) string {
+	switch {
+	case !slices.Contains(all, CPU):
+		return "wall time"
+	case !slices.Contains(all, Wall):
+		return "processor time"
+	}
+	return "processor time on one core, wall time on more"
+}
 
 // WriteJSON writes results as one object to a file, or to out if the path is -.
 func WriteJSON(path string, out io.Writer, results any) error {

@@ -65,6 +65,17 @@ func TestPageWithoutAPlace(t *testing.T) {
 	}
 }
 
+func TestNotes(t *testing.T) {
+	m := Machine{Busy: true}
+	for want, all := range map[string][]Clock{
+		"wall time": {Wall, Wall}, "processor time": {CPU}, "processor time on one core, wall time on more": {CPU, Wall},
+	} {
+		if got := Notes(m, "dense inputs", Clocks(all)); got != "\nMeasured on: "+m.String()+"; dense inputs; "+want+".\n" {
+			t.Errorf("%v: %q", all, got)
+		}
+	}
+}
+
 func TestCheckWritable(t *testing.T) {
 	dir := t.TempDir()
 	if err := CheckWritable(filepath.Join(dir, "new.json")); err != nil {

@@ -247,6 +247,15 @@ func (r *PrecisionReport) Table() Table {
 
 // Markdown returns the rows, the agent and the machine for a page.
 func (r *PrecisionReport) Markdown() string {
-	return r.Table().Markdown() + Notes(r.Machine) +
+	return r.Table().Markdown() + r.Notes()
+}
+
+// Notes says what was measured, and of whom.
+func (r *PrecisionReport) Notes() string {
+	var clocks []Clock
+	for _, row := range r.Rows {
+		clocks = append(clocks, row.Clock)
+	}
+	return Notes(r.Machine, "recorded states", Clocks(clocks)) +
 		fmt.Sprintf("Agent: trained for %s, %.1f million decisions. States: %d.\n", counted(r.Iterations, "iteration"), float64(r.Decisions)/1e6, r.States)
 }

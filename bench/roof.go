@@ -116,23 +116,28 @@ func (r *ForwardReport) cores() []int {
 
 // Draw writes two diagrams to a PNG or SVG file: time a state over the batch,
 // and rates under their roof. Of the numbers of cores the fewest and the most
-// are drawn.
+// are drawn. Of binary inputs there is no roofline.
 func (r *ForwardReport) Draw(path string) error {
 	time := r.curves(func(row ForwardRow) (x, y float64) { return float64(row.Batch), row.MicrosPerState })
-	rates := r.curves(func(row ForwardRow) (x, y float64) { return row.Intensity, row.GFLOPS })
 	for _, c := range time {
 		if len(c.X) < 2 {
 			return fmt.Errorf("plot %s: %w", path, ErrNothingToDraw)
 		}
 	}
-	return Draw(path, "", []Panel{
-		{Title: "Forward, " + string(r.Rows[0].Input) + " inputs", X: "batch [rows]", Y: "µs per state", Log: true, Curves: time},
-		{
-			Title: "Roofline", X: "flop per byte of parameters and activations", Y: "GFLOP/s", Log: true,
-			Curves: slices.Concat(rates, r.roofCurves(rates)),
-		},
-	})
+	times := Panel{Title: "Forward, " + string(r.input()) + " inputs", X: "batch [rows]", Y: "µs per state", Log: true, Curves: time}
+	if !r.HasRoofline() {
+		times.Title += " (no roofline: most of the first layer isn't read)"
+		return Draw(path, "", []Panel{times})
+	}
+	rates := r.curves(func(row ForwardRow) (x, y float64) { return row.Intensity, row.GFLOPS })
+	return Draw(path, "", []Panel{times, {
+		Title: "Roofline", X: "flop per byte of parameters and activations", Y: "GFLOP/s", Log: true,
+		Curves: slices.Concat(rates, r.roofCurves(rates)),
+	}})
 }
+
+// HasRoofline reports whether it is known how many bytes a forward moves.
+func (r *ForwardReport) HasRoofline() bool { return r.input() != Binary }
 
 // drawn returns whether curves of so many cores are in the figure, and dashed.
 func (r *ForwardReport) drawn(cores int) (yes, dashed bool) {

@@ -161,4 +161,13 @@ func (r *TrainReport) Table() Table {
 }
 
 // Markdown returns the rows and the machine for a page.
-func (r *TrainReport) Markdown() string { return r.Table().Markdown() + Notes(r.Machine) }
+func (r *TrainReport) Markdown() string { return r.Table().Markdown() + r.Notes() }
+
+// Notes says what was measured.
+func (r *TrainReport) Notes() string {
+	var clocks []Clock
+	for _, row := range r.Rows {
+		clocks = append(clocks, row.Clock)
+	}
+	return Notes(r.Machine, string(r.Rows[0].Input)+" inputs", Clocks(clocks))
+}

@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/plot"
 )
 
 // evaluated is a line of metrics with a match in it.
@@ -75,6 +78,19 @@ func TestDrawChangesNothing(t *testing.T) {
 	panels := []Panel{{Y: "y", Curves: []Curve{{Label: "a", X: []float64{1, 2}, Y: []float64{3, 4}}}}}
 	if err := Draw(filepath.Join(t.TempDir(), "a.svg"), "x", panels); err != nil || panels[0].X != "" {
 		t.Errorf("%v, x is %q", err, panels[0].X)
+	}
+}
+
+// TestLegendFits: long labels make the legend wider, and many make it higher.
+func TestLegendFits(t *testing.T) {
+	l := legend{Legend: plot.NewLegend(), has: map[string]bool{}}
+	l.add("short", nil)
+	width, height := l.size()
+	long := strings.Repeat("297-512-", 20)
+	l.add(long, nil)
+	wider, higher := l.size()
+	if !(wider > width && wider > l.TextStyle.Width(long)+l.ThumbnailWidth && higher > height) {
+		t.Errorf("%v by %v, then %v by %v", width, height, wider, higher)
 	}
 }
 

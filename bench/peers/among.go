@@ -74,7 +74,7 @@ func (r *report) compareSparse(g bench.Grid, o bench.MeasureOptions) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%v, all inputs set by %d ones, batch %d", firstLayer, ones, sparseRows)
+	what := fmt.Sprintf("first layer %v: dense by sparse (%d of %d set), batch %d", firstLayer, ones, firstLayer.In(), sparseRows)
 	r.add(what, s[0].Ratios(s[1]), sparseLimit, true)
 	return nil
 }
@@ -121,7 +121,7 @@ func (r *report) compareBatches(g bench.Grid, o bench.MeasureOptions) error {
 		return err
 	}
 	batch, deviations := farthest(g.Batches, samples)
-	r.add(fmt.Sprintf("time a state at batch %d from the median of %d to %d", batch, flatBatches[0], flatBatches[len(flatBatches)-1]),
+	r.add(fmt.Sprintf("flatness: µs/state at batch %d away from the median of %d…%d", batch, flatBatches[0], flatBatches[len(flatBatches)-1]),
 		deviations, flatLimit, false)
 	return nil
 }

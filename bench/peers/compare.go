@@ -99,11 +99,12 @@ func (r *report) newRow(g bench.Grid, precision nets.Precision, cores, batch int
 	ours, theirs := sample.Median()/rows, t.theirs.Median()/rows
 	ratios := sample.Ratios(t.theirs)
 	lower, ratio, upper := ratios.Quartiles()
-	limit := r.limits.forward(precision, cores, batch)
+	limit, pass := verdictOf(ratio, r.limits.forward(precision, cores, batch), false)
 	return row{
 		Layers: g.Layers[0].String(), Precision: precision.String(), Backend: r.Machine.Backend(precision), Cores: cores, Batch: batch, Clock: g.Clock(cores),
-		Micros: 1e6 * ours, GFLOPS: flops / ours / 1e9, BLASMicros: 1e6 * theirs, BLASGFLOPS: flops / theirs / 1e9,
-		Ratio: ratio, Quartiles: [2]float64{lower, upper}, Limit: limit, Pass: limit == 0 || ratio <= limit, Noisy: ratios.Noisy(),
+		Micros: bench.Round(1e6 * ours), GFLOPS: bench.Round(flops / ours / 1e9),
+		BLASMicros: bench.Round(1e6 * theirs), BLASGFLOPS: bench.Round(flops / theirs / 1e9),
+		Ratio: bench.Round(ratio), Quartiles: rounded(lower, upper), Limit: limit, Pass: pass, Noisy: ratios.Noisy(),
 	}
 }
 
@@ -114,9 +115,23 @@ func (r *report) add(what string, ratios bench.Sample, limit float64, atLeast bo
 
 func newCheck(what string, ratios bench.Sample, limit float64, atLeast bool) check {
 	lower, ratio, upper := ratios.Quartiles()
-	pass := limit == 0 || ratio <= limit
-	if atLeast {
-		pass = ratio >= limit
+	bound, pass := verdictOf(ratio, limit, atLeast)
+	return check{what, bench.Round(ratio), rounded(lower, upper), atLeast, bound, pass, ratios.Noisy()}
+}
+
+// verdictOf returns a limit and whether a ratio holds it, nil for a limit of 0:
+// there is none.
+func verdictOf(ratio, limit float64, atLeast bool) (bound *float64, pass *bool) {
+	if limit == 0 {
+		return nil, nil
 	}
-	return check{what, ratio, [2]float64{lower, upper}, atLeast, limit, pass, ratios.Noisy()}
+	holds := ratio <= limit
+	if atLeast {
+		holds = ratio >= limit
+	}
+	return &limit, &holds
+}
+
+func rounded(lower, upper float64) [2]float64 {
+	return [2]float64{bench.Round(lower), bench.Round(upper)}
 }

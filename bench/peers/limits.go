@@ -8,7 +8,10 @@ import (
 	"vtrain/nets/kernel"
 )
 
-// limits are the goals of the shape 297-512-512-512-22 on a machine with nothing
+// usualShape is the network that limits are about.
+const usualShape = "297-512-512-512-22"
+
+// limits are the goals of the usual shape on a machine with nothing
 // else to do, and say in a line which of them apply here.
 type limits struct {
 	text    string
@@ -68,7 +71,11 @@ func theirs(coretype string) string {
 }
 
 // limitsHere are those of the kernels that this process runs.
-func limitsHere(coretype string) (limits, error) {
+// They are about one shape of network alone.
+func limitsHere(shape, coretype string) (limits, error) {
+	if shape != usualShape {
+		return limits{text: "none, they are for " + usualShape}, nil
+	}
 	set, err := kernel.Default()
 	if err != nil {
 		return limits{}, err

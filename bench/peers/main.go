@@ -126,7 +126,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // mistakes are one line, from execute
-	f.StringVar(&o.layers, "layers", "297-512-512-512-22", "shape of the network")
+	f.StringVar(&o.layers, "layers", usualShape, "shape of the network; limits are about the default")
 	f.StringVar(&o.batches, "batch", "1,16,64,256,1024,4096,16384", "batch sizes")
 	f.StringVar(&o.cores, "cores", "", "numbers of cores (default 1,2 or those granted)")
 	f.StringVar(&o.coretype, "coretype", os.Getenv("OPENBLAS_CORETYPE"), "kernels that OpenBLAS is told to use: Haswell for AVX2, SkylakeX for AVX-512, and others; empty for its choice")
@@ -148,7 +148,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 		return o, usageError{err}
 	}
 	var err error
-	o.limits, err = limitsHere(o.coretype)
+	o.limits, err = limitsHere(o.grid.Layers[0].String(), o.coretype)
 	return o, err
 }
 
@@ -157,8 +157,11 @@ func (o *options) resolve(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	}
-	if o.repetitions < 1 || !(o.seconds > 0) {
-		return fmt.Errorf("%d repetitions, %v seconds: expected more than 0", o.repetitions, o.seconds)
+	if o.repetitions < 1 {
+		return fmt.Errorf("-repetitions is %d, expected 1 or more", o.repetitions)
+	}
+	if !(o.seconds > 0) {
+		return fmt.Errorf("-seconds is %v, expected more than 0", o.seconds)
 	}
 	o.measure = bench.MeasureOptions{Repetitions: o.repetitions, Budget: time.Duration(o.seconds * float64(time.Second))}
 	shape, err := bench.ParseLayers(o.layers)

@@ -36,8 +36,8 @@ type row struct {
 	BLASGFLOPS float64     `json:"openblas_gflops"`
 	Ratio      float64     `json:"ratio"`           // of times, ours by theirs, median of rounds
 	Quartiles  [2]float64  `json:"ratio_quartiles"` // of the same
-	Limit      float64     `json:"limit"`           // of the ratio, 0 for none
-	Pass       bool        `json:"pass"`
+	Limit      *float64    `json:"limit,omitempty"` // of the ratio, nil for none
+	Pass       *bool       `json:"pass,omitempty"`
 	Noisy      bool        `json:"noisy"` // quartiles more than a tenth apart
 }
 
@@ -46,9 +46,9 @@ type check struct {
 	What      string     `json:"what"`
 	Ratio     float64    `json:"ratio"`
 	Quartiles [2]float64 `json:"ratio_quartiles"`
-	AtLeast   bool       `json:"at_least"` // the limit is the lowest, not the highest
-	Limit     float64    `json:"limit"`    // 0 for none
-	Pass      bool       `json:"pass"`
+	AtLeast   bool       `json:"at_least"`        // the limit is the lowest, not the highest
+	Limit     *float64   `json:"limit,omitempty"` // nil for none
+	Pass      *bool      `json:"pass,omitempty"`
 	Noisy     bool       `json:"noisy"`
 }
 
@@ -61,12 +61,12 @@ func newReport(l limits) *report {
 func (r *report) missed() int {
 	n := 0
 	for _, w := range r.Rows {
-		if !w.Pass {
+		if w.Pass != nil && !*w.Pass {
 			n++
 		}
 	}
 	for _, c := range r.Checks {
-		if !c.Pass {
+		if c.Pass != nil && !*c.Pass {
 			n++
 		}
 	}
@@ -78,12 +78,12 @@ func (r *report) forwardTable() bench.Table {
 	t := bench.Table{Header: []string{"precision", "backend", "cores", "batch", "µs/state", "GFLOP/s", "OpenBLAS µs/state", "GFLOP/s", "ratio", "quartiles", "limit", ""}}
 	for _, w := range r.Rows {
 		limit := ""
-		if w.Limit > 0 {
-			limit = "≤ " + strconv.FormatFloat(w.Limit, 'f', 2, 64)
+		if w.Limit != nil {
+			limit = "≤ " + strconv.FormatFloat(*w.Limit, 'f', 2, 64)
 		}
 		t.Rows = append(t.Rows, []string{
 			w.Precision, w.Backend, strconv.Itoa(w.Cores), strconv.Itoa(w.Batch), bench.Significant(w.Micros, 3), bench.Significant(w.GFLOPS, 3),
-			bench.Significant(w.BLASMicros, 3), bench.Significant(w.BLASGFLOPS, 3), ratio(w.Ratio), span(w.Quartiles), limit, r.verdict(w.Limit, w.Pass, w.Noisy),
+			bench.Significant(w.BLASMicros, 3), bench.Significant(w.BLASGFLOPS, 3), ratio(w.Ratio), span(w.Quartiles), limit, r.verdict(w.Pass, w.Noisy),
 		})
 	}
 	return t
@@ -98,10 +98,10 @@ func (r *report) checkTable() bench.Table {
 			sign = "≥ "
 		}
 		limit := ""
-		if c.Limit > 0 {
-			limit = sign + strconv.FormatFloat(c.Limit, 'f', 1, 64)
+		if c.Limit != nil {
+			limit = sign + strconv.FormatFloat(*c.Limit, 'f', 1, 64)
 		}
-		t.Rows = append(t.Rows, []string{c.What, ratio(c.Ratio), span(c.Quartiles), limit, r.verdict(c.Limit, c.Pass, c.Noisy)})
+		t.Rows = append(t.Rows, []string{c.What, ratio(c.Ratio), span(c.Quartiles), limit, r.verdict(c.Pass, c.Noisy)})
 	}
 	return t
 }
@@ -111,11 +111,11 @@ func ratio(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 func span(q [2]float64) string { return ratio(q[0]) + "-" + ratio(q[1]) }
 
 // verdict says whether a limit is held, and what makes the row worth less.
-func (r *report) verdict(limit float64, pass, noisy bool) string {
+func (r *report) verdict(pass *bool, noisy bool) string {
 	var words []string
 	switch {
-	case limit == 0:
-	case pass:
+	case pass == nil: // no limit
+	case *pass:
 		words = append(words, "pass")
 	default:
 		words = append(words, "FAIL")
@@ -123,7 +123,7 @@ func (r *report) verdict(limit float64, pass, noisy bool) string {
 	if noisy {
 		words = append(words, "noisy")
 	}
-	if limit != 0 && r.Machine.Busy {
+	if pass != nil && r.Machine.Busy {
 		words = append(words, "busy")
 	}
 	return strings.Join(words, ", ")
@@ -148,7 +148,7 @@ func (r *report) write(o options, stdout io.Writer) error {
 	if err := r.checkTable().Write(stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\n%s\n", r.applicable())
+	_, err := io.WriteString(stdout, r.notes())
 	return err
 }
 
@@ -157,6 +157,15 @@ func (r *report) applicable() string { return "Limits: " + r.Limits + "." }
 
 // text returns the report for a page.
 func (r *report) text() string {
-	return r.forwardTable().Markdown() + "\n" + r.checkTable().Markdown() + bench.Notes(r.Machine) +
+	return r.forwardTable().Markdown() + "\n" + r.checkTable().Markdown() + r.notes()
+}
+
+// notes says under the tables what was measured.
+func (r *report) notes() string {
+	var clocks []bench.Clock
+	for _, w := range r.Rows {
+		clocks = append(clocks, w.Clock)
+	}
+	return bench.Notes(r.Machine, string(bench.Dense)+" inputs", bench.Clocks(clocks)) +
 		"OpenBLAS: " + strings.Join(r.OpenBLAS, "; ") + ".\n" + r.applicable() + "\n"
 }

@@ -26,7 +26,7 @@ var notes = map[string]string{
 
 	"encoding.layout": "what networks see and how actions are numbered",
 	"nets.hidden":     "widths of the hidden layers of every network",
-	"nets.precision":  "numbers of traversal and play: float32, or int8, which is faster and coarser; training is in float32",
+	"nets.precision":  "numbers of traversal and play: float32, or int8, coarser, and faster where there is AVX2; training is in float32",
 
 	"learner.estimator":     "how counterfactual values are estimated",
 	"learner.games":         "games traversed in an iteration",

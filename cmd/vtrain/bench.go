@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"vtrain/bench"
+	"vtrain/nets/kernel"
 )
 
 // benchCmd has a command for each thing to measure.
@@ -14,12 +16,20 @@ type benchCmd struct {
 	Precision benchPrecisionCmd `cmd:"" help:"Compare an agent's policies in int8 with those in float32."`
 }
 
+// Help is about all of them.
+func (benchCmd) Help() string { return kernelHelp }
+
+const kernelHelp = "The variable " + kernel.Environment + "=avx512, avx2 or go forces the kernels that run; vtrain info says which those are."
+
 // measureFlags say how often things are timed, and which page shows results.
 type measureFlags struct {
 	Repetitions int     `default:"15" help:"Repetitions of each configuration; they take turns."`
 	Seconds     float64 `default:"2" help:"Time for each configuration, after which five repetitions do."`
 	Markdown    string  `placeholder:"FILE" help:"Update the results in a page such as docs/performance.md."`
 }
+
+// Help is that of the commands that measure.
+func (measureFlags) Help() string { return kernelHelp }
 
 // jsonFlag is the file of commands whose other results are files too.
 type jsonFlag struct {
@@ -68,6 +78,7 @@ func (f measureFlags) options(s *streams) (o bench.MeasureOptions, finish func()
 type report interface {
 	Table() bench.Table
 	Markdown() string
+	Notes() string // below the table: where and how
 }
 
 // write puts a report into the page, and into a file or the output.
@@ -82,7 +93,11 @@ func (f measureFlags) write(s *streams, section, json string, r report) error {
 			return err
 		}
 	}
-	return r.Table().Write(s.out)
+	if err := r.Table().Write(s.out); err != nil {
+		return err
+	}
+	_, err := io.WriteString(s.out, r.Notes())
+	return err
 }
 
 // networkFlags select the networks of a grid.
@@ -90,7 +105,7 @@ type networkFlags struct {
 	Layers  []string `placeholder:"LIST" default:"297-512-512-512-22,440-256-256-106" help:"Shapes of networks; default ${default}, the second being the default agent's."`
 	Cores   []int    `placeholder:"LIST" help:"Numbers of cores; default 1, 2, 4 and so on to those granted."`
 	Input   string   `enum:"dense,binary" default:"dense" help:"Elements of the inputs: random numbers (dense), or a tenth ones among zeros (binary), as agents see."`
-	CPUTime bool     `name:"cpu-time" help:"On one core, measure processor time: what others do there then doesn't count."`
+	CPUTime bool     `name:"cpu-time" default:"true" negatable:"" help:"On one core, measure processor time: what others do there then doesn't count."`
 }
 
 // grid returns what to measure, checked.

@@ -72,6 +72,9 @@ func (c *benchForwardCmd) check() (bench.Grid, error) {
 
 // draw measures the roofs as well, which only the figure shows.
 func (c *benchForwardCmd) draw(report *bench.ForwardReport) error {
+	if !report.HasRoofline() {
+		return report.Draw(c.Plot)
+	}
 	set, err := kernel.Default()
 	if err != nil {
 		return err

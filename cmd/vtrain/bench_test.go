@@ -46,7 +46,7 @@ func TestBenchForward(t *testing.T) {
 		t.Fatalf("%d rows", len(all))
 	}
 	mustHave(t, all[0], "precision", "backend", "layers", "batch", "us_per_state", "gflops", "states_per_s", "cores")
-	if all[3]["layers"] != "5-4-2" || all[3]["batch"] != 8. || all[3]["clock"] != "wall" {
+	if all[3]["layers"] != "5-4-2" || all[3]["batch"] != 8. || all[3]["clock"] != string(bench.Grid{CPUTime: true}.Clock(1)) {
 		t.Errorf("the last row is %v", all[3])
 	}
 }
@@ -60,9 +60,9 @@ func TestBenchPrecisions(t *testing.T) {
 	mustSay(t, out, "precision", "float32", "int8")
 	m := bench.ThisMachine()
 	mustSay(t, read(t, page), "| 7-3 | float32 | "+m.Backend(nets.Float32)+" | 1 | 8 | ", "| 7-3 | int8 | "+m.Backend(nets.Int8)+" | 1 | 8 | ")
-	mustSay(t, read(t, plot), "7-3, 1 core", "7-3 in int8, 1 core")
+	mustSay(t, read(t, plot), "7-3, 1 core", "7-3 in int8, 1 core", "memory ", "peak ")
 	all := rows(t, read(t, result))
-	if len(all) != 4 || all[1]["precision"] != "float32" || all[3]["precision"] != "int8" {
+	if len(all) != 4 || all[1]["precision"] != "float32" || all[3]["precision"] != "int8" || all[0]["flop_per_byte"] == nil || !strings.Contains(read(t, result), "peak_gflops") {
 		t.Errorf("rows %v", all)
 	}
 }
@@ -83,10 +83,10 @@ func TestBenchOutputs(t *testing.T) {
 	plot, result := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.json")
 	out := mustRun(t, "bench", "forward", "--batch", "1,8", "--layers", "7-3", "--cores", "1", "--repetitions", "1", "--input", "binary",
 		"--plot", plot, "--json", result, "--markdown", page)
-	mustSay(t, out, "µs/state", "7-3")
-	mustSay(t, read(t, plot), "<svg", "7-3, 1 core", "memory ", "peak ")
+	mustSay(t, out, "µs/state", "7-3", "Measured on: ", "binary inputs", "time.")
+	mustSay(t, read(t, plot), "<svg", "7-3, 1 core", "no roofline")
 	text := read(t, result)
-	if all := rows(t, text); len(all) != 2 || all[0]["input"] != "binary" || !strings.Contains(text, "peak_gflops") {
+	if all := rows(t, text); len(all) != 2 || all[0]["input"] != "binary" || strings.Contains(text, "peak_gflops") || strings.Contains(text, "flop_per_byte") {
 		t.Errorf("results are %s", text)
 	}
 	mustSay(t, read(t, page), "| 7-3 | float32 | cpu ", " | 1 | 8 | ", "Measured on: ", "revision ")
@@ -99,7 +99,7 @@ func TestBenchTrain(t *testing.T) {
 		t.Fatalf("%d rows", len(all))
 	}
 	mustHave(t, all[1], "batch", "ms_per_step", "samples_per_s", "layers", "cores", "forward_ratio")
-	mustSay(t, mustRun(t, append(args, "--cpu-time")...), "ms/step", "7-3")
+	mustSay(t, mustRun(t, append(args, "--no-cpu-time")...), "ms/step", "7-3", "dense inputs; wall time.")
 }
 
 // recordedGames is a file of games of many small rules, tiny among them.
@@ -110,7 +110,7 @@ func TestBenchPrecision(t *testing.T) {
 	trainSmall(t, dir, "--iterations", "1", "--set", "evaluation.games=0")
 	page := write(t, "page.md", "<!-- measured: precision -->\n<!-- end -->\n")
 	args := []string{"bench", "precision", "--agent", "run:" + dir, "--rows", "100", "--repetitions", "1", recordedGames}
-	mustSay(t, mustRun(t, append(args, "--markdown", page)...), "mean distance", "other favourite", "average", "current")
+	mustSay(t, mustRun(t, append(args, "--markdown", page)...), "mean distance", "other favourite", "average", "current", "Measured on: ", "States: 100")
 	mustSay(t, read(t, page), "| average | ", "| current | ", "trained for 1 iteration", "States: 100")
 	args = append(args, filepath.Join("..", "..", "testdata", "regret_matching.jsonl.gz")) // passed over
 	all := rows(t, mustRun(t, append(args, "--json")...))
@@ -167,7 +167,8 @@ func TestBenchDefaults(t *testing.T) {
 	}
 	agent := cfr.Shape(encode.NewBatch(layout, nil), cfg.Nets.Hidden, vec.Information).String()
 	mustSay(t, mustRun(t, "bench", "forward", "--help"), "297-512-512-512-22,"+agent, "1,2,4,8,16,64,256,1024,4096,16384,65536")
-	mustSay(t, mustRun(t, "bench", "train", "--help"), "256,1024,4096")
+	mustSay(t, mustRun(t, "bench", "train", "--help"), "256,1024,4096", "VTRAIN_KERNEL", "[no-]cpu-time")
+	mustSay(t, mustRun(t, "bench", "--help"), "VTRAIN_KERNEL")
 }
 
 // TestBenchBadInput: each mistake is one line that names it, before anything is
@@ -189,7 +190,8 @@ func TestBenchBadInput(t *testing.T) {
 		{"bench forward --precision float32,int4", exitUsage, []string{"--precision", "int4", "int8"}},
 		{"bench forward --precision int8 --layers 1000000-3 --batch 1", exitUsage, []string{"1000000-3"}},
 		{"bench train --precision int8", exitUsage, []string{"--precision"}},
-		{"bench forward --layers 7", exitUsage, []string{"layers [7]"}},
+		{"bench forward --layers 7", exitUsage, []string{`"7"`, "joined by -"}},
+		{"bench forward --layers 64,32,8", exitUsage, []string{`"64"`, "joined by -"}},
 		{"bench train --layers 7-3,wide", exitUsage, []string{`"wide"`}},
 		{"bench forward --cores 0", exitUsage, []string{"0 cores", "granted"}},
 		{"bench forward --cores 1000000", exitUsage, []string{"1000000 cores"}},

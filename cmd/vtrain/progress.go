@@ -46,7 +46,7 @@ func (r *reporter) start(folder *run.Folder, job *train.Session, resumed bool) {
 		budget = counted(int64(cfg.Run.Iterations), "iteration")
 	}
 	r.s.log.Info("training", "run", folder.Dir, "rules", cfg.Rules.Name(), "layout", cfg.Encoding.Layout,
-		"hidden", fmt.Sprint(cfg.Nets.Hidden), "seed", cfg.Run.Seed, "budget", budget)
+		"hidden", fmt.Sprint(cfg.Nets.Hidden), "precision", cfg.Nets.Precision, "seed", cfg.Run.Seed, "budget", budget)
 	r.limits(job.Plan())
 	switch {
 	case l.Iteration() > 0:
