@@ -37,7 +37,8 @@ type network struct {
 	engine  nets.Engine // nil for one that traversals don't use
 	trainer nets.Trainer
 
-	calibration []float32 // of engines
+	precision   nets.Precision // of engines
+	calibration []float32      // of those in int8
 }
 
 // The names of a Learner's networks.
@@ -94,7 +95,7 @@ func NewLearner(game vec.Batch, n Nets, memory int, o Options, seed uint64, pool
 	}
 	for _, net := range l.all() {
 		net.shape = Shape(game, n.Hidden, net.view)
-		net.calibration = Calibration(game, net.view, n.Precision, seed)
+		net.precision, net.calibration = n.Precision, Calibration(game, net.view, n.Precision, seed)
 		if err := l.build(net, net != l.strategy); err != nil {
 			l.Close()
 			return nil, err
@@ -118,17 +119,13 @@ func (l *Learner) build(n *network, play bool) error {
 	if n.trainer, err = cpu.NewTrainer(n.shape, params, o); err != nil || !play {
 		return err
 	}
-	n.engine, err = newEngine(n.shape, params, n.calibration, l.o.Games, l.pool)
+	n.engine, err = newEngine(n.shape, params, n.precision, n.calibration, l.o.Games, l.pool)
 	return err
 }
 
-// newEngine returns a sealed engine for batches of up to that many rows, in
-// int8 if there is a calibration for it.
-func newEngine(shape nets.MLP, params nets.Params, calibration []float32, rows int, pool *vec.Pool) (nets.Engine, error) {
-	o := nets.EngineOptions{Buckets: bucketsUpTo(rows), Workers: pool.Workers(), Pool: pool}
-	if calibration != nil {
-		o.Precision, o.Calibration = nets.Int8, calibration
-	}
+// newEngine returns a sealed engine for batches of up to that many rows.
+func newEngine(shape nets.MLP, params nets.Params, precision nets.Precision, calibration []float32, rows int, pool *vec.Pool) (nets.Engine, error) {
+	o := nets.EngineOptions{Buckets: bucketsUpTo(rows), Workers: pool.Workers(), Pool: pool, Precision: precision, Calibration: calibration}
 	engine, err := cpu.NewEngine(shape, o)
 	if err != nil {
 		return nil, err

@@ -35,11 +35,11 @@ type Policy struct {
 }
 
 // NewPolicy returns a policy that owns a copy of the parameters. It computes in
-// float32, or in int8 if given a Calibration. Rows is the largest batch it
-// should take in one forward; larger ones are cut. Seed is for the actions it
-// draws.
-func NewPolicy(shape nets.MLP, params nets.Params, calibration []float32, head Head, fallback Fallback, rows int, seed uint64, pool *vec.Pool) (*Policy, error) {
-	engine, err := newEngine(shape, params, calibration, rows, pool)
+// that precision, of which int8 needs a Calibration. Rows is the largest batch
+// it should take in one forward; larger ones are cut. Seed is for the actions
+// it draws.
+func NewPolicy(shape nets.MLP, params nets.Params, precision nets.Precision, calibration []float32, head Head, fallback Fallback, rows int, seed uint64, pool *vec.Pool) (*Policy, error) {
+	engine, err := newEngine(shape, params, precision, calibration, rows, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -124,5 +124,5 @@ func (l *Learner) Current(rows int, seed uint64) (*Policy, error) {
 }
 
 func (l *Learner) policy(n *network, head Head, rows int, seed uint64) (*Policy, error) {
-	return NewPolicy(n.shape, n.trainer.Params(), n.calibration, head, l.traversal.fallback, rows, seed, l.pool)
+	return NewPolicy(n.shape, n.trainer.Params(), n.precision, n.calibration, head, l.traversal.fallback, rows, seed, l.pool)
 }

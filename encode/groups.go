@@ -18,9 +18,10 @@ func (c *Cards) Groups() Groups {
 	var g Groups
 	for k := range c.cfg.Colors {
 		g.Features = append(g.Features, span(nil, k*c.block, c.block))
-		played := span(nil, k*width, width)
-		discarded := span(played, types+k*width, width)
-		g.Actions = append(g.Actions, append(discarded, int32(2*types+1+k)))
+		actions := span(nil, k*width, width)          // play
+		actions = span(actions, types+k*width, width) // discard
+		actions = append(actions, int32(2*types+1+k)) // draw
+		g.Actions = append(g.Actions, actions)
 	}
 	return g
 }

@@ -7,8 +7,9 @@
 //     may be longer than its rows need; what lies beyond is neither read nor
 //     written.
 //   - The slice written is named dst and comes first.
-//   - The result of a row depends on that row and the parameters alone, bit
-//     for bit: not on the batch it travels in, nor on the number of workers.
+//   - The result of a row depends on that row and the parameters alone, with
+//     Int8 also on the calibration rows, bit for bit: not on the batch it
+//     travels in, nor on the number of workers.
 //   - ReLU has the derivative 0 at 0.
 //   - Nothing is allocated by an engine once sealed, nor by a trainer once it
 //     has seen its largest batch (package graph is excepted).

@@ -87,6 +87,9 @@ type Backend interface {
 	In() int
 	Out() int
 
+	// Precision is that of the arithmetic.
+	Precision() Precision
+
 	// Fits reports whether p is of the shape that Load takes.
 	Fits(p Params) bool
 
@@ -116,7 +119,7 @@ func NewEngine(b Backend, o EngineOptions) (Engine, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if p := precisionOf(b); p != o.Precision {
+	if p := b.Precision(); p != o.Precision {
 		return nil, fmt.Errorf("nets: %s computes in %v, want %v", b.Describe(), p, o.Precision)
 	}
 	e := &engine{Backend: b, buckets: slices.Clone(o.Buckets), pool: o.Pool, shared: o.Pool != nil}

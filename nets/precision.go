@@ -14,9 +14,9 @@ const (
 	// Float32 is for everything.
 	Float32 Precision = iota
 
-	// Int8 multiplies bytes: a third of the time, at the price of an error of
-	// about a hundredth. It is for traversal and play; training has no use for
-	// it.
+	// Int8 multiplies bytes, which is faster and less exact: by how much is in
+	// docs/performance.md. It is for traversal and play; training has no use
+	// for it.
 	Int8
 )
 
@@ -40,15 +40,6 @@ func (p Precision) String() string {
 		return precisionNames[p]
 	}
 	return fmt.Sprintf("precision(%d)", uint8(p))
-}
-
-// precisionOf returns the precision of a backend: that which its method of this
-// name says, or else Float32.
-func precisionOf(b Backend) Precision {
-	if p, ok := b.(interface{ Precision() Precision }); ok {
-		return p.Precision()
-	}
-	return Float32
 }
 
 func (o EngineOptions) validatePrecision() error {

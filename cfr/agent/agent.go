@@ -104,6 +104,7 @@ func openPolicy(n run.AgentName, saved *run.Checkpoint, layout encode.Layout, ro
 	}
 	game := encode.NewBatch(layout, pool)
 	shape := cfr.Shape(game, saved.Config.Nets.Hidden, vec.Information)
-	calibration := cfr.Calibration(game, vec.Information, saved.Config.Nets.Networks().Precision, saved.Config.Run.Seed)
-	return cfr.NewPolicy(shape, params, calibration, head, fallback, rows, seed, pool)
+	precision := saved.Config.Nets.Networks().Precision
+	calibration := cfr.Calibration(game, vec.Information, precision, saved.Config.Run.Seed)
+	return cfr.NewPolicy(shape, params, precision, calibration, head, fallback, rows, seed, pool)
 }

@@ -91,7 +91,7 @@ func (t *table) probabilities(head cfr.Head, fallback cfr.Fallback, pool *vec.Po
 	for a := range t.actions {
 		weight[a*t.actions+a] = 1
 	}
-	p, err := cfr.NewPolicy(shape, params, nil, head, fallback, len(t.rows), 0, pool)
+	p, err := cfr.NewPolicy(shape, params, nets.Float32, nil, head, fallback, len(t.rows), 0, pool)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,6 @@
 // first layer adds the weights of those inputs instead of multiplying: both
 // ways give the same bits.
 //
-// With nets.Int8 the forward multiplies bytes instead, 2.5 times as fast on
-// AVX2 where inputs are dense: see int8Backend.
+// With nets.Int8 the forward multiplies bytes instead: see int8Backend, and
+// docs/performance.md for what that gains.
 package cpu

@@ -141,4 +141,6 @@ func (b *backend) layer(s *scratch, l int, y, x matrix, rows int) {
 
 func (b *backend) Describe() string { return fmt.Sprintf("cpu %v on %s", b.MLP, b.set.Name()) }
 
+func (b *backend) Precision() nets.Precision { return nets.Float32 }
+
 func (b *backend) Close() {}

@@ -118,8 +118,6 @@ func (b *int8Backend) allocate() {
 	}
 }
 
-func (b *backend) Precision() nets.Precision { return nets.Float32 }
-
 func (b *int8Backend) Precision() nets.Precision { return nets.Int8 }
 
 func (b *int8Backend) Prepare(pool *vec.Pool, buckets []int) {

@@ -25,6 +25,8 @@ type backend struct {
 	networks map[int]*network // [bucket]
 }
 
+func (b *backend) Precision() nets.Precision { return nets.Float32 }
+
 func (b *backend) Prepare(_ *vec.Pool, buckets []int) {
 	for _, rows := range buckets {
 		b.networks[rows] = newNetwork(b.architecture, rows, false)

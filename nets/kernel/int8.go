@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Products of bytes take a quarter of the memory, and on AVX2 a third of the
-// time, of those of float32. An activation is a number of steps from 0 to
+// Products of bytes take a quarter of the memory of those of float32, and with
+// AVX2 or AVX-512 less time. An activation is a number of steps from 0 to
 // Int8Steps, a weight one from -127 to 127, and what a step is worth is the
 // caller's. Sums are exact, and what follows them is rounded like Go: all sets
 // give the same bits, the portable one too.

@@ -247,8 +247,12 @@ func (t *tile) compute(rows int) {
 		a := unsafe.Add(t.a, i*t.rowA)
 		left := t.turnA
 		for l := range b {
-			if left == 0 {
-				a, left = unsafe.Add(a, t.jumpA), t.turnA
+			if l > 0 { // not past the last element: the race detector minds
+				step := t.colA
+				if left == 0 {
+					step, left = step+t.jumpA, t.turnA
+				}
+				a = unsafe.Add(a, step)
 			}
 			left--
 			v := *(*float32)(a)
@@ -257,7 +261,6 @@ func (t *tile) compute(rows int) {
 			s1 += float32(v * w[1])
 			s2 += float32(v * w[2])
 			s3 += float32(v * w[3])
-			a = unsafe.Add(a, t.colA)
 		}
 		sums := [columns]float32{s0, s1, s2, s3}
 		finish(&sums, t.relu)

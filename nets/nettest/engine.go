@@ -15,13 +15,16 @@ type EngineFactory[S nets.Shape] func(S, nets.EngineOptions) (nets.Engine, error
 
 // Traits says what an implementation doesn't promise.
 type Traits struct {
-	Allocates bool // may allocate in every forward or step
+	Allocates bool           // may allocate in every forward or step
+	Precision nets.Precision // of an engine; the suite makes the calibration rows
+	Tolerance float64        // of an engine's outputs, relative to the largest; 0 means 1e-5
 }
 
 // engines makes engines of one architecture.
 type engines struct {
 	architecture
-	new func(nets.Shape, nets.EngineOptions) (nets.Engine, error)
+	Traits
+	make func(nets.Shape, nets.EngineOptions) (nets.Engine, error)
 }
 
 // RunEngine runs the suite over the engines that a factory makes, for each
@@ -29,13 +32,13 @@ type engines struct {
 func RunEngine[S nets.Shape](t *testing.T, factory EngineFactory[S], traits ...Traits) {
 	for _, a := range architectures {
 		if _, ok := a.tiny().(S); ok {
-			f := engines{a, func(s nets.Shape, o nets.EngineOptions) (nets.Engine, error) { return factory(s.(S), o) }}
-			t.Run(a.name(), func(t *testing.T) { f.run(t, union(traits)) })
+			f := engines{a, union(traits), func(s nets.Shape, o nets.EngineOptions) (nets.Engine, error) { return factory(s.(S), o) }}
+			t.Run(a.name(), f.run)
 		}
 	}
 }
 
-func (f engines) run(t *testing.T, traits Traits) {
+func (f engines) run(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, engines)
@@ -46,7 +49,7 @@ func (f engines) run(t *testing.T, traits Traits) {
 		{"Tails", engineTails, false},
 		{"NaNStaysInItsRow", engineNaN, false},
 		{"Reload", engineReload, false},
-		{"Allocations", engineAllocations, traits.Allocates},
+		{"Allocations", engineAllocations, f.Allocates},
 		{"Stats", engineStats, false},
 		{"SharedPool", engineSharedPool, false},
 		{"Renaming", engineRenaming, f.groups(f.small()) == nil},
@@ -64,9 +67,26 @@ func union(traits []Traits) Traits {
 	var all Traits
 	for _, t := range traits {
 		all.Allocates = all.Allocates || t.Allocates
+		all.Precision = max(all.Precision, t.Precision)
+		all.Tolerance = max(all.Tolerance, t.Tolerance)
+	}
+	if all.Tolerance == 0 {
+		all.Tolerance = 1e-5
 	}
 	return all
 }
+
+// new makes an engine of the precision that the traits say.
+func (f engines) new(shape nets.Shape, o nets.EngineOptions) (nets.Engine, error) {
+	o.Precision = f.Precision
+	if f.Precision == nets.Int8 && o.Calibration == nil && shape.Validate() == nil {
+		o.Calibration = calibration(shape)
+	}
+	return f.make(shape, o)
+}
+
+// calibration returns rows like those that engines are tested with.
+func calibration(shape nets.Shape) []float32 { return inputs(1000, shape.In(), 22) }
 
 // sealed returns an engine ready to work, closed at the end of the test.
 func (f engines) sealed(t *testing.T, shape nets.Shape, p nets.Params, o nets.EngineOptions) nets.Engine {
@@ -96,7 +116,7 @@ func engineValues(t *testing.T, f engines) {
 			x, y := inputs(rows, shape.In(), uint64(rows)), make([]float32, rows*shape.Out())
 			poison(y)
 			e.Forward(y, x, rows)
-			near(t, fmt.Sprintf("%v, %d rows", shape, rows), y, Forward(shape, p, x, rows), 1e-5)
+			near(t, fmt.Sprintf("%v, %d rows", shape, rows), y, Forward(shape, p, x, rows), f.Tolerance)
 		}
 	}
 }
@@ -137,7 +157,7 @@ func engineTails(t *testing.T, f engines) {
 		poison(x[rows*shape.In():])
 		poison(y)
 		e.Forward(y, x, rows)
-		near(t, fmt.Sprintf("%d rows", rows), y[:rows*shape.Out()], Forward(shape, p, x, rows), 1e-5)
+		near(t, fmt.Sprintf("%d rows", rows), y[:rows*shape.Out()], Forward(shape, p, x, rows), f.Tolerance)
 		for i, v := range y[rows*shape.Out():] {
 			if v == v {
 				t.Fatalf("%d rows: element %d beyond them was written", rows, i)
@@ -183,7 +203,7 @@ func engineReload(t *testing.T, f engines) {
 	equalBits(t, "the caller's parameters changed after Load", again, y)
 	e.Load(p)
 	e.Forward(again, x, rows)
-	near(t, "after the second Load", again, Forward(shape, p, x, rows), 1e-5)
+	near(t, "after the second Load", again, Forward(shape, p, x, rows), f.Tolerance)
 }
 
 // engineAllocations counts allocations after Seal, with a layer as wide as
@@ -265,7 +285,7 @@ func engineSharedPool(t *testing.T, f engines) {
 		e.Seal()
 		y := make([]float32, 200*shape.Out())
 		e.Forward(y, x, 200)
-		near(t, "shared pool", y, Forward(shape, p, x, 200), 1e-5)
+		near(t, "shared pool", y, Forward(shape, p, x, 200), f.Tolerance)
 		e.Close()
 	}
 	pool.Run(100, 1, func(lo, hi int) {})
@@ -318,20 +338,32 @@ func engineOptions(t *testing.T, f engines) {
 			t.Errorf("options %+v: no error", o)
 		}
 	}
+	odd := make([]float32, f.tiny().In())
+	poison(odd)
+	for _, o := range []nets.EngineOptions{
+		{Precision: nets.Int8}, {Precision: nets.Int8 + 1}, {Precision: f.Precision, Calibration: odd},
+	} {
+		if _, err := f.make(f.tiny(), o); err == nil {
+			t.Errorf("options %+v: no error", o)
+		}
+	}
 	for _, shape := range f.invalid() {
 		if _, err := f.new(shape, nets.EngineOptions{}); err == nil {
 			t.Errorf("shape %v: no error", shape)
 		}
 	}
-	buckets, shape := []int{8}, f.tiny()
+	buckets, shape := []int{8}, f.small()
 	p := params(shape, 17)
-	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: buckets, Workers: 1})
+	rows := calibration(shape)
+	e := f.sealed(t, shape, p, nets.EngineOptions{Buckets: buckets, Workers: 1, Calibration: rows})
 	buckets[0] = 1
+	clear(rows)
 	f.spoil(shape)
-	shape = f.tiny()
+	shape = f.small()
+	e.Load(p)
 	x, y := inputs(8, shape.In(), 18), make([]float32, 8*shape.Out())
 	e.Forward(y, x, 8)
-	near(t, "options changed later", y, Forward(shape, p, x, 8), 1e-5)
+	near(t, "options changed later", y, Forward(shape, p, x, 8), f.Tolerance)
 	if s := e.Stats(); s.Forwards != 1 {
 		t.Errorf("options changed later: %d forwards, want 1", s.Forwards)
 	}

@@ -39,6 +39,8 @@ type reference struct {
 	params nets.Params
 }
 
+func (b *reference) Precision() nets.Precision { return nets.Float32 }
+
 func (b *reference) Prepare(*vec.Pool, []int) {}
 
 func (b *reference) Load(p nets.Params) { b.params.CopyFrom(p) }
