@@ -11,9 +11,14 @@ import (
 	"vtrain/vec"
 )
 
-// eachSet runs a test on every set of kernels that this machine runs.
+// eachSet runs a test on every set of kernels that this machine runs, in short
+// tests on the fastest: what they look for, races, the sets share.
 func eachSet(t *testing.T, f func(*testing.T, *kernel.Set)) {
-	for _, s := range kernel.Sets() {
+	sets := kernel.Sets()
+	if testing.Short() {
+		sets = sets[:1]
+	}
+	for _, s := range sets {
 		t.Run(s.Name(), func(t *testing.T) { f(t, s) })
 	}
 }
