@@ -28,7 +28,7 @@ type reporter struct {
 
 	mu      sync.Mutex // stopping comes from another goroutine
 	started time.Time
-	first   float64   // progress when this session began
+	first   float64   // progress when this reporter began
 	logged  time.Time // when the last iteration was logged
 }
 
@@ -146,7 +146,7 @@ func (r *reporter) worthALine(iteration int) bool {
 	return true
 }
 
-// left estimates the time left from this session's pace.
+// left estimates the time left from the pace since it began.
 func (r *reporter) left(progress float64) string {
 	if progress <= r.first {
 		return "?"

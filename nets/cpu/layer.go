@@ -21,8 +21,8 @@ func newLayers(set *kernel.Set, shape nets.MLP) []layer {
 }
 
 // pack takes the panels [lo,hi) of the weights.
-func (y *layer) pack(weight []float32, lo, hi int) {
-	y.weight.Pack(weight, len(y.bias), lo, hi)
+func (l *layer) pack(weight []float32, lo, hi int) {
+	l.weight.Pack(weight, len(l.bias), lo, hi)
 }
 
 // A matrix is rows of floats at equal distances.

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -71,4 +73,68 @@ func TestUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("gorgonia", products, node.Value().Data().([]float32))
+}
+
+// TestSgemm compares with gonum over all forms of its arguments, and over
+// sizes beyond one part.
+func TestSgemm(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		b := s.BLAS()
+		forms := []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
+		for _, d := range []dims{{1, 1, 1}, {7, 5, 3}, {3, 70, 9}, {blasRows + 1, 9, blasDepth + 1}, {2, blasColumns + 1, 4}, {4, 5, 0}, {0, 2, 2}, {2, 0, 2}} {
+			for _, tA := range forms {
+				for _, tB := range forms {
+					for _, f := range [][2]float32{{1, 0}, {-0.5, 1}, {2, 0.25}, {0, 0.5}, {1, 1}} {
+						sgemmOnce(t, b, d, tA, tB, f[0], f[1])
+					}
+				}
+			}
+		}
+	})
+}
+
+func sgemmOnce(t *testing.T, b BLAS, d dims, tA, tB blas.Transpose, alpha, beta float32) {
+	t.Helper()
+	lda, ldb, ldc := d.k+1, d.n+2, d.n+3
+	rowsA, rowsB := d.m, d.k
+	if tA != blas.NoTrans {
+		lda, rowsA = d.m+1, d.k
+	}
+	if tB != blas.NoTrans {
+		ldb, rowsB = d.k+2, d.n
+	}
+	x, y := random(rowsA*lda, 1, 1), random(rowsB*ldb, 1, 2)
+	want, got := random(d.m*ldc, 1, 3), random(d.m*ldc, 1, 3)
+	if beta == 0 && len(got) > 0 {
+		want[0], got[0] = nan, nan
+	}
+	gonum.Implementation{}.Sgemm(tA, tB, d.m, d.n, d.k, alpha, x, lda, y, ldb, beta, want, ldc)
+	b.Sgemm(tA, tB, d.m, d.n, d.k, alpha, x, lda, y, ldb, beta, got, ldc)
+	for i := range want {
+		if diff := math.Abs(float64(want[i] - got[i])); !(diff <= 1e-4) && (want[i] == want[i] || got[i] == got[i]) {
+			t.Fatalf("%+v %c%c alpha %v beta %v: element %d is %v, want %v", d, tA, tB, alpha, beta, i, got[i], want[i])
+		}
+	}
+}
+
+// TestSgemmShared compares a product that all cores share with one that a
+// single core computes, bit for bit, and checks that a factor of zero is not
+// read.
+func TestSgemmShared(t *testing.T) {
+	const n = 300
+	a, b := random(n*n, 1, 1), random(n*n, 1, 2)
+	ours := Sets()[0].BLAS()
+	product := func(cores int) []float32 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		c := make([]float32, n*n)
+		ours.Sgemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, n, b, n, 0, c, n)
+		return c
+	}
+	sameBits(t, "two cores", product(2), product(1))
+	c := []float32{1}
+	ours.Sgemm(blas.NoTrans, blas.NoTrans, 1, 1, 1, 0, []float32{nan}, 1, []float32{nan}, 1, 2, c, 1)
+	if c[0] != 2 {
+		t.Errorf("alpha 0 gives %v, want 2", c[0])
+	}
+	ours.Sgemm(blas.NoTrans, blas.NoTrans, 3, 0, 2, 1, make([]float32, 6), 2, nil, 1, 0, nil, 1)
 }

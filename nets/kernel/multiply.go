@@ -148,7 +148,7 @@ func (p *Product) check(s *Set, m, lo, hi int) {
 	switch {
 	case b.set != s || m < 0 || lo < 0 || lo > hi || hi > b.Count():
 		panic(badShape)
-	case m > 0 && !whole || m > c.rows || m > 0 && c.columns < b.n || p.Bias != nil && p.Add:
+	case m > c.rows || m > 0 && (!whole || c.columns < b.n) || p.Bias != nil && p.Add:
 		panic(badShape)
 	case p.Bias != nil && len(p.Bias) < b.n:
 		panic(badLength)

@@ -100,7 +100,7 @@ func (p *Panels) pack(b []float32, row, from, k, lo, hi int) {
 		dst, src := p.panel(j)[from*columns:], b[j*columns:]
 		width := min(columns, p.n-j*columns)
 		if width == columns {
-			p.set.copyRows(dst, src, row, width, k)
+			p.set.copyRows(dst, src, row, k)
 			continue
 		}
 		for i := range k {
@@ -115,10 +115,10 @@ func (p *Panels) panel(j int) []float32 {
 	return p.data[j*size : (j+1)*size]
 }
 
-// copyRowsGo copies n elements from each of k rows.
-func copyRowsGo(dst, src []float32, row, n, k int) {
+// copyRowsGo is copyRows in Go.
+func (s *Set) copyRowsGo(dst, src []float32, row, k int) {
 	for i := range k {
-		copy(dst[i*n:(i+1)*n], src[i*row:i*row+n])
+		copy(dst[i*s.columns:(i+1)*s.columns], src[i*row:])
 	}
 }
 

@@ -197,17 +197,17 @@ func (s *Set) gatherAtOnce(left int) int {
 	return 4
 }
 
-// copyRows copies n elements, those of a panel, from each of k rows to places
-// one behind the other.
-func (s *Set) copyRows(dst, src []float32, row, n, k int) {
+// copyRows copies the elements of a whole panel's columns from each of k rows.
+func (s *Set) copyRows(dst, src []float32, row, k int) {
+	n := s.columns
 	_, _ = dst[n*k-1], src[(k-1)*row+n-1]
-	switch {
-	case s.code == avx2 && n == inAVX2.columns:
+	switch s.code {
+	case avx2:
 		packAVX2N16(&dst[0], &src[0], 4*row, k)
-	case s.code == avx512 && n == inAVX512.columns:
+	case avx512:
 		packAVX512N32(&dst[0], &src[0], 4*row, k)
 	default:
-		copyRowsGo(dst, src, row, n, k)
+		s.copyRowsGo(dst, src, row, k)
 	}
 }
 

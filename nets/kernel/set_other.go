@@ -14,7 +14,7 @@ func (s *Set) gather(g *gathering, _ int) { g.compute() }
 
 func (s *Set) gatherAtOnce(int) int { return 1 }
 
-func (s *Set) copyRows(dst, src []float32, row, n, k int) { copyRowsGo(dst, src, row, n, k) }
+func (s *Set) copyRows(dst, src []float32, row, k int) { s.copyRowsGo(dst, src, row, k) }
 
 func (s *Set) turn(turns int) { peakGo(turns) }
 
