@@ -72,7 +72,8 @@ func Measure(timers []Timer, o MeasureOptions) ([]Sample, error) {
 // measured is a timer and what is known of it.
 type measured struct {
 	time   Timer
-	runs   int // of the work in a repetition
+	runs   int           // of the work in a repetition
+	each   time.Duration // a run took lately
 	spent  time.Duration
 	sample Sample
 }
@@ -87,6 +88,7 @@ func (m *measured) warmUp(shortest time.Duration) error {
 			return err
 		}
 		if m.lengthen(took, shortest); m.runs == runs {
+			m.each = took / time.Duration(runs)
 			return nil
 		}
 	}
@@ -103,11 +105,18 @@ func (m *measured) lengthen(took, shortest time.Duration) {
 	m.runs = max(m.runs+1, int(math.Ceil(float64(m.runs)*factor)))
 }
 
-// repeat takes one repetition. Others have just had the caches, so short work
-// is done once beforehand; long work brings its own memory in.
+// settling is how much longer than the shortest repetition a machine takes to
+// come up to speed: a processor that has waited for another one's work runs
+// vectors of 64 bytes at two thirds of its rate for some milliseconds.
+const settling = 5
+
+// repeat takes one repetition, on a machine that has settled: others have just
+// had the caches, or the processor was idle. Work for which that is short
+// settles by itself.
 func (m *measured) repeat(shortest time.Duration) error {
-	if m.runs > 1 {
-		if _, err := m.time(1); err != nil {
+	settle := settling * shortest
+	if each := max(m.each, 1); each < 10*settle {
+		if _, err := m.time(int((settle + each - 1) / each)); err != nil {
 			return err
 		}
 	}
@@ -116,6 +125,7 @@ func (m *measured) repeat(shortest time.Duration) error {
 		return err
 	}
 	m.spent += took
+	m.each = took / time.Duration(m.runs)
 	m.sample = append(m.sample, took.Seconds()/float64(m.runs))
 	m.lengthen(took, shortest)
 	return nil

@@ -84,14 +84,8 @@ func (s *sparse) list(x matrix, rows, in int) bool {
 	return true
 }
 
-// gatherPanels is the panels of weights that a block of rows adds from before
-// it goes on to the next: few enough to stay in the cache.
-const gatherPanels = 4
-
 // affine is that of the layer, of the listed rows.
 func (s *sparse) affine(set *kernel.Set, l *layer, y kernel.Matrix, hidden bool) {
 	p := kernel.Product{B: l.weight, C: y, Bias: l.bias, ReLU: hidden}
-	for lo := 0; lo < l.weight.Count(); lo += gatherPanels {
-		set.Gather(s.lists, &p, lo, min(lo+gatherPanels, l.weight.Count()))
-	}
+	set.Gather(s.lists, &p, 0, l.weight.Count())
 }

@@ -360,9 +360,7 @@ func (g *gradient) addChunk(s *trainScratch, weight []float32, lo, hi, from int)
 	s.columns.Reset(g.rows)
 	s.columns.AppendColumns(g.inputs.from(from).data, g.inputs.row, from, min(chunk, g.rows-from), lo, hi)
 	p := kernel.Product{B: delta, C: kernel.Rows(weight[lo*out:], out, hi-lo, out), Add: g.first+from > 0}
-	for j := 0; j < delta.Count(); j += gatherPanels {
-		g.set.Gather(s.columns, &p, j, min(j+gatherPanels, delta.Count()))
-	}
+	g.set.Gather(s.columns, &p, 0, delta.Count())
 }
 
 func (g *gradient) Describe() string { return fmt.Sprintf("cpu %v on %s", g.MLP, g.set.Name()) }

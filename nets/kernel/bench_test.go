@@ -73,15 +73,15 @@ func BenchmarkFirstLayer(b *testing.B) {
 		sparse := func(set int, add bool) func(b *testing.B) {
 			return func(b *testing.B) {
 				x := random(rows*k, float32(set)/k, 3)
-				p.Add = add
+				if p.Add = add; add {
+					p.Bias = nil
+				}
 				for b.Loop() {
 					lists.Reset(k)
 					for r := range rows {
 						lists.AppendRow(x[r*k : (r+1)*k])
 					}
-					for lo := 0; lo < panels.Count(); lo += 4 {
-						s.Gather(lists, &p, lo, min(lo+4, panels.Count()))
-					}
+					s.Gather(lists, &p, 0, panels.Count())
 				}
 				perRow(b)
 			}

@@ -177,8 +177,6 @@ func (s *Set) gather(g *gathering, panels int) {
 		gatherAVX2P2(p)
 	case s.code == avx2:
 		gatherAVX2P1(p)
-	case panels == 4:
-		gatherAVX512P4(p)
 	case panels == 2:
 		gatherAVX512P2(p)
 	default:
@@ -191,7 +189,7 @@ func (s *Set) gatherAtOnce(left int) int {
 	switch {
 	case s.code == portable || left < 2:
 		return 1
-	case left < 4:
+	case s.code == avx512 || left < 4:
 		return 2
 	}
 	return 4

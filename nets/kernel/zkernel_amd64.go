@@ -202,11 +202,6 @@ func gatherAVX512P1(lists *byte)
 //go:noescape
 func gatherAVX512P2(lists *byte)
 
-// gatherAVX512P4 adds listed rows of panels.
-//
-//go:noescape
-func gatherAVX512P4(lists *byte)
-
 // listAVX512 lists the elements of a row that aren't zero, of n, a positive multiple of 16.
 //
 //go:noescape

@@ -17,9 +17,13 @@ const (
 	gatherRows    = tileK
 )
 
-// gathers emits gather over one, two and four panels.
+// gatherColumns is the columns that gather takes at once: those of panels that
+// are measured to add the fastest, on processors with either instruction set.
+const gatherColumns = 64
+
+// gathers emits gather over one panel, two and so on up to gatherColumns.
 func (s isa) gathers() {
-	for _, panels := range []int{1, 2, 4} {
+	for panels := 1; panels*s.panel() <= gatherColumns; panels *= 2 {
 		s.gather(panels)
 	}
 }
