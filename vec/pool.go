@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Pool runs work over ranges of rows on a fixed number of workers: the
@@ -15,14 +16,15 @@ import (
 type Pool struct {
 	workers int
 	wake    chan struct{} // a token for each worker to be woken
+	patient bool          // there is a core for each worker
 	task    task
 
 	// Run waits for the workers inside, not for those still waking up: on a
 	// busy machine that may take longer than the work.
 	mu     sync.Mutex
-	open   bool      // workers may go in
-	inside int       // workers at work, the caller apart
-	left   sync.Cond // the last one has left
+	open   bool         // workers may go in
+	left   sync.Cond    // the last one has left
+	inside atomic.Int64 // workers at work, the caller apart; changed under mu
 }
 
 type task struct {
@@ -40,7 +42,7 @@ func NewPool(workers int) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	p := &Pool{workers: workers, wake: make(chan struct{}, workers)}
+	p := &Pool{workers: workers, wake: make(chan struct{}, workers), patient: workers <= runtime.GOMAXPROCS(0)}
 	p.left.L = &p.mu
 	for range workers - 1 {
 		go p.work()
@@ -50,20 +52,43 @@ func NewPool(workers int) *Pool {
 
 // work joins the run going on at each token, if it isn't over by then.
 func (p *Pool) work() {
-	for range p.wake {
+	for {
+		p.watch(func() bool { return len(p.wake) > 0 })
+		if _, ok := <-p.wake; !ok {
+			return
+		}
 		p.mu.Lock()
 		if !p.open {
 			p.mu.Unlock()
 			continue
 		}
-		p.inside++
+		p.inside.Add(1)
 		p.mu.Unlock()
 		p.task.run()
 		p.mu.Lock()
-		if p.inside--; p.inside == 0 {
+		if p.inside.Add(-1) == 0 {
 			p.left.Signal()
 		}
 		p.mu.Unlock()
+	}
+}
+
+// patience is how long one who waits watches before going to sleep. To be
+// woken takes about as long, and training has thousands of runs a second.
+const patience = 100 * time.Microsecond
+
+// watch returns when something is ready, or after a while.
+func (p *Pool) watch(ready func() bool) {
+	if !p.patient || ready() {
+		return
+	}
+	const looks = 20 // for each at the clock
+	for start := time.Now(); time.Since(start) < patience; {
+		for range looks {
+			if ready() {
+				return
+			}
+		}
 	}
 }
 
@@ -104,7 +129,10 @@ func (p *Pool) Run(n, grain int, f func(lo, hi int)) {
 	t.run()
 	p.mu.Lock()
 	p.open = false
-	for p.inside > 0 {
+	p.mu.Unlock()
+	p.watch(func() bool { return p.inside.Load() == 0 })
+	p.mu.Lock()
+	for p.inside.Load() > 0 {
 		p.left.Wait()
 	}
 	t.f = nil

@@ -127,7 +127,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // mistakes are one line, from execute
 	f.StringVar(&o.layers, "layers", usualShape, "shape of the network; limits are about the default")
-	f.StringVar(&o.batches, "batch", "1,16,64,256,1024,4096,16384", "batch sizes")
+	f.StringVar(&o.batches, "batch", "1,16,64,256,512,1024,4096,16384", "batch sizes")
 	f.StringVar(&o.cores, "cores", "", "numbers of cores (default 1,2 or those granted)")
 	f.StringVar(&o.coretype, "coretype", os.Getenv("OPENBLAS_CORETYPE"), "kernels that OpenBLAS is told to use: Haswell for AVX2, SkylakeX for AVX-512, and others; empty for its choice")
 	f.StringVar(&o.json, "json", "", "write results as one JSON object to a file; - for standard output, instead of the tables")

@@ -98,16 +98,22 @@ func (b *backend) Forward(dst, x []float32, rows, _ int) int {
 // that it takes to wake another.
 const alone = 8
 
-// grain returns the rows of a block, so that the workers get equal shares in
-// whole tiles.
+// turns is the blocks of a worker, at least, where there are others: one that
+// wakes late leaves more of them to those awake.
+const turns = 3
+
+// grain returns the rows of a block: equal ones, as few as fit into a block
+// each, but at least a tile.
 func grain(set *kernel.Set, rows, workers int) int {
 	if rows <= alone {
 		return alone
 	}
 	rounds := (rows + workers*set.Block() - 1) / (workers * set.Block())
+	if workers > 1 {
+		rounds = max(rounds, turns)
+	}
 	blocks := workers * rounds
-	share := (rows + blocks - 1) / blocks
-	return min((share+set.Rows()-1)/set.Rows()*set.Rows(), set.Block())
+	return max((rows+blocks-1)/blocks, set.Rows())
 }
 
 // forwardBlock takes the rows [lo,hi) through all layers.
