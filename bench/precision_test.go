@@ -21,7 +21,7 @@ func untrained(t *testing.T) *run.Checkpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := cfr.NewLearner(encode.NewBatch(layout, nil), c.Nets.Networks(), c.Memory.StrategyRows, c.Learner, 1, nil)
+	l, err := cfr.NewLearner(encode.NewBatch(layout, nil), c.Nets.Networks(), c.Memory, c.Learner, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

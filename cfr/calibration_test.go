@@ -70,7 +70,7 @@ func TestCalibrationIsEven(t *testing.T) {
 // TestInt8Learns trains in int8: the policies are those of the same networks in
 // float32, nearly.
 func TestInt8Learns(t *testing.T) {
-	l, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{64, 64}, Precision: nets.Int8}, 1<<17, kuhnOptions(), 1, nil)
+	l, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{64, 64}, Precision: nets.Int8}, DefaultMemory(), kuhnOptions(), 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,19 +10,23 @@ import (
 	"vtrain/vec"
 )
 
-// fitCritic fits the critic to the returns of the actions taken.
+// fitCritic fits the critic to the returns of the actions tried.
 func (l *Learner) fitCritic(seed uint64) (Fit, error) {
 	s := &l.traversal.samples
 	l.rows = vec.AllRows(l.rows, s.Rows())
 	return l.fitFresh(l.critic, seed, func(b *builder, row int32) {
-		b.set(s.Act[s.Taken[row]], s.Return[row])
+		for k, hi := s.Legal(row); k < hi; k++ {
+			if s.Xi[k] > 0 {
+				b.set(s.Act[k], s.Return[k])
+			}
+		}
 	})
 }
 
 // fitRegret fits the regrets of the traverser's decisions.
 func (l *Learner) fitRegret(seed uint64) (Fit, error) {
 	s := &l.traversal.samples
-	l.rows = s.learned(l.rows, 1)
+	l.rows = s.of(l.rows, Teaches)
 	return l.fitFresh(l.regret, seed, func(b *builder, row int32) {
 		for k, hi := s.Legal(row); k < hi; k++ {
 			b.set(s.Act[k], s.Target[k])
@@ -73,7 +77,7 @@ func batches(rows []int32, size int) iter.Seq[[]int32] {
 // iteration.
 func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
 	stream := vec.At(vec.Derive(seed, "memory", 0), 0)
-	fresh := l.traversal.samples.learned(l.rows, 0)
+	fresh := l.traversal.samples.of(l.rows, Opposes)
 	l.memory.Add(&l.traversal.samples, fresh, l.iteration, &stream)
 	f := Fit{Rows: len(fresh)}
 	l.rows = fresh

@@ -20,7 +20,7 @@ func kuhnOptions() Options {
 
 func newKuhn(t *testing.T, o Options, pool *vec.Pool) *Learner {
 	t.Helper()
-	l, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{64, 64}}, 1<<17, o, 1, pool)
+	l, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{64, 64}}, Memory{StrategyRows: 1 << 17, RegretRows: 1 << 17}, o, 1, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func newKuhn(t *testing.T, o Options, pool *vec.Pool) *Learner {
 func iterate(t *testing.T, l *Learner, n int) {
 	t.Helper()
 	for i := range n {
-		if _, err := l.Iterate(float64(i) / float64(n)); err != nil {
+		if _, err := l.Iterate(t.Context(), float64(i)/float64(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAdvantagesAreUnbiased(t *testing.T) {
 	estimates := map[[4]uint8]*estimate{} // history, hands, action
 	s := &l.traversal.samples
 	state := s.State.(*kuhn.Batch)
-	for _, r := range s.learned(nil, 1) { // others don't explore, and teach no regrets
+	for _, r := range s.of(nil, Teaches) { // others don't explore, and teach no regrets
 		h, hand := state.Node(r)
 		for k, hi := s.Legal(r); k < hi; k++ {
 			key := [4]uint8{uint8(h), hand[0], hand[1], uint8(s.Act[k])}
@@ -152,7 +152,7 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s differs from that of an uninterrupted run", n.Name)
 		}
 	}
-	wider, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{65}}, 100, kuhnOptions(), 1, nil)
+	wider, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{65}}, DefaultMemory(), kuhnOptions(), 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package cfr
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -10,19 +11,25 @@ import (
 	"vtrain/vec"
 )
 
-// A Learner runs the iterations of Deep CFR with a critic: traverse, fit the
-// critic to what happened, fit the regrets that the critic implies, fit the
-// average strategy. What it computes depends on game, options and seed alone.
+// A Learner runs the iterations of Deep CFR: traverse, fit the critic to what
+// happened if the estimator has one, fit the regrets, fit the average strategy.
+// What it computes depends on game, options and seed alone.
 type Learner struct {
 	o         Options
 	seed      uint64
+	frontier  int // most nodes of a level
 	pool      *vec.Pool
 	traversal *traversal
 	builder   builder
-	memory    *Reservoir
-	rows      []int32 // scratch: the rows that a network is fitted to
+	memory    *Reservoir // of the average strategy
+	regrets   *Reservoir // nil if regrets are accumulated otherwise
+	snapshots snapshots
+	league    []*leaguePlayer
+	missing   []string // opponents that Enter hasn't brought
+	rows      []int32  // scratch: the rows that a network is fitted to
 
-	critic, regret, strategy *network
+	regret, strategy *network
+	critic           *network // nil without
 
 	iteration int
 	decisions int64
@@ -33,8 +40,9 @@ type network struct {
 	name    string
 	view    vec.View
 	rate    float64
+	plays   bool // traversals use it
 	shape   nets.MLP
-	engine  nets.Engine // nil for one that traversals don't use
+	engine  nets.Engine // nil for one that doesn't play
 	trainer nets.Trainer
 
 	precision   nets.Precision // of engines
@@ -76,11 +84,11 @@ type Nets struct {
 	Precision nets.Precision // of traversals and policies; training is in float32
 }
 
-// NewLearner returns a learner that has done nothing yet. Memory is the rows
-// that the average strategy is learned from; a nil pool means the caller alone.
-// Errors are those of NewPlan.
-func NewLearner(game vec.Batch, n Nets, memory int, o Options, seed uint64, pool *vec.Pool) (*Learner, error) {
-	if _, err := NewPlan(game, n.Hidden, memory, o); err != nil {
+// NewLearner returns a learner that has done nothing yet. A nil pool means the
+// caller alone. Errors are those of NewPlan.
+func NewLearner(game vec.Batch, n Nets, memory Memory, o Options, seed uint64, pool *vec.Pool) (*Learner, error) {
+	plan, err := NewPlan(game, n.Hidden, memory, o)
+	if err != nil {
 		return nil, err
 	}
 	fallback, err := ParseFallback(o.Fallback)
@@ -88,18 +96,28 @@ func NewLearner(game vec.Batch, n Nets, memory int, o Options, seed uint64, pool
 		return nil, err
 	}
 	l := &Learner{
-		o: o, seed: seed, pool: pool, traversal: newTraversal(game, o, fallback, pool), memory: NewReservoir(game, memory),
-		critic:   &network{name: CriticNet, view: vec.History, rate: o.CriticRate},
-		regret:   &network{name: RegretNet, view: vec.Information, rate: o.RegretRate},
-		strategy: &network{name: StrategyNet, view: vec.Information, rate: o.StrategyRate},
+		o: o, seed: seed, pool: pool, traversal: newTraversal(game, o, fallback, pool), memory: NewReservoir(game, memory.StrategyRows),
+		frontier: plan.Frontier, snapshots: newSnapshots(memory.Snapshots),
+		regret:   &network{name: RegretNet, view: vec.Information, rate: o.RegretRate, plays: true},
+		strategy: &network{name: StrategyNet, view: vec.Information, rate: o.StrategyRate, plays: o.meets(AverageOpponent)},
+	}
+	if l.traversal.sampling.critic {
+		l.critic = &network{name: CriticNet, view: vec.History, rate: o.CriticRate, plays: true}
+	}
+	if o.Accumulate == Reservoired {
+		l.regrets = NewReservoir(game, memory.RegretRows)
 	}
 	for _, net := range l.all() {
 		net.shape = Shape(game, n.Hidden, net.view)
 		net.precision, net.calibration = n.Precision, Calibration(game, net.view, n.Precision, seed)
-		if err := l.build(net, net != l.strategy); err != nil {
+		if err := l.build(net); err != nil {
 			l.Close()
 			return nil, err
 		}
+	}
+	if err := l.meet(); err != nil {
+		l.Close()
+		return nil, err
 	}
 	return l, nil
 }
@@ -111,15 +129,15 @@ func Shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
 
 // build makes the trainer of a network with fresh parameters, and its engine
 // if traversals use it.
-func (l *Learner) build(n *network, play bool) error {
+func (l *Learner) build(n *network) error {
 	params := n.shape.NewParams()
 	n.shape.Init(params, vec.Derive(l.seed, "init "+n.name, 0))
 	var err error
 	o := nets.TrainerOptions{Rate: n.rate, ClipNorm: l.o.ClipNorm, WeightDecay: l.o.WeightDecay, Workers: l.pool.Workers(), Pool: l.pool}
-	if n.trainer, err = cpu.NewTrainer(n.shape, params, o); err != nil || !play {
+	if n.trainer, err = cpu.NewTrainer(n.shape, params, o); err != nil || !n.plays {
 		return err
 	}
-	n.engine, err = newEngine(n.shape, params, n.precision, n.calibration, l.o.Games, l.pool)
+	n.engine, err = newEngine(n.shape, params, n.precision, n.calibration, l.frontier, l.pool)
 	return err
 }
 
@@ -147,7 +165,13 @@ func bucketsUpTo(rows int) []int {
 	return grid
 }
 
-func (l *Learner) all() []*network { return []*network{l.critic, l.regret, l.strategy} }
+// all lists the networks in the order in which they are fitted.
+func (l *Learner) all() []*network {
+	if l.critic == nil {
+		return []*network{l.regret, l.strategy}
+	}
+	return []*network{l.critic, l.regret, l.strategy}
+}
 
 // State returns the learner's state. Parameters and columns are the learner's
 // own memory: they change with the next Iterate.
@@ -212,12 +236,18 @@ func (l *Learner) Close() {
 			n.engine.Close()
 		}
 	}
+	for _, p := range l.league {
+		p.engine.Close()
+	}
 }
 
 // Iterate does one iteration. Progress, in [0,1], is how much of the run is
-// done; learning rates fall with it. After an error the learner must not be
-// used or saved.
-func (l *Learner) Iterate(progress float64) (Metrics, error) {
+// done; learning rates fall with it. An error that is ctx's own leaves the learner
+// as it was; after any other it must not be used or saved.
+func (l *Learner) Iterate(ctx context.Context, progress float64) (Metrics, error) {
+	if len(l.missing) > 0 {
+		return Metrics{}, fmt.Errorf("cfr: nobody has entered as opponent %q", l.missing[0])
+	}
 	begin := time.Now()
 	l.iteration++
 	seed := vec.Derive(l.seed, "iteration", uint64(l.iteration))
@@ -225,8 +255,11 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 		n.trainer.SetRate(n.rate * (1 - (1-l.o.Anneal)*min(max(progress, 0), 1)))
 	}
 	t := l.traversal
-	if err := t.traverse(l.regret.engine, l.critic.engine, seed); err != nil {
-		return Metrics{}, fmt.Errorf("cfr: iteration %d: %w", l.iteration, err)
+	l.drawLeague(seed)
+	if err := t.traverse(ctx, l.regret.engine, l.criticEngine(), seed); err != nil {
+		err = fmt.Errorf("cfr: iteration %d: %w", l.iteration, err)
+		l.iteration--
+		return Metrics{}, err
 	}
 	l.accumulate()
 	l.decisions += int64(t.samples.Rows())
@@ -242,6 +275,9 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 		{l.fitRegret, l.regret, &t.stages.Regret, &m.Regret},
 		{l.fitStrategy, l.strategy, &t.stages.Strategy, &m.Strategy},
 	} {
+		if step.net == nil {
+			continue
+		}
 		clk := clock{time.Now()}
 		var err error
 		if *step.result, err = step.fit(seed); err != nil {
@@ -249,6 +285,7 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 		}
 		clk.add(step.stage)
 	}
+	l.snapshots.add(l.iteration, l.regret.trainer.Params())
 	m.Memory = l.memory.Rows()
 	m.Stages = t.stages
 	m.Seconds = time.Since(begin).Seconds()
@@ -256,8 +293,32 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 	return m, nil
 }
 
-// accumulate turns advantages into what the regret network learns. Regrets are
-// bootstrapped from the network itself, as in Deep DCFR+, over a window:
+// Traversed describes a traversal: decisions, the tree, and what time was spent
+// on.
+type Traversed struct {
+	States int
+	Tree   TraversalStats
+	Stages Stages
+}
+
+// Traverse does the traversal of an iteration, from a seed of its own, and learns
+// nothing from it: what benchmarks time.
+func (l *Learner) Traverse(ctx context.Context, seed uint64) (Traversed, error) {
+	t := l.traversal
+	err := t.traverse(ctx, l.regret.engine, l.criticEngine(), seed)
+	return Traversed{t.samples.Rows(), t.stats, t.stages}, err
+}
+
+// criticEngine returns the critic as traversals use it, nil without one.
+func (l *Learner) criticEngine() nets.Engine {
+	if l.critic == nil {
+		return nil
+	}
+	return l.critic.engine
+}
+
+// accumulate turns advantages into what the regret network learns, unless a
+// reservoir remembers them as they are. Regrets are bootstrapped from the network itself, as in Deep DCFR+, over a window:
 //
 //	R_t = (1 - 1/T)·max(R_{t-1},0) + g/T·r̄  with T = min(t, window)
 //
@@ -266,6 +327,9 @@ func (l *Learner) Iterate(progress float64) (Metrics, error) {
 // but a network does: its steps are of one size, and regrets must stand out
 // from them.
 func (l *Learner) accumulate() {
+	if l.o.Accumulate != Window {
+		return
+	}
 	s := &l.traversal.samples
 	window := float32(min(l.iteration, l.o.Window))
 	keep, share := 1-1/window, float32(l.o.RegretGain)/window

@@ -10,11 +10,15 @@ type Metrics struct {
 	IterationStates int
 	Seconds         float64
 	StatesPerSecond float64
-	Plies           float64 // mean plies of a game
+	Nodes           int     // of the tree, ends included
+	Plies           float64 // nodes of the tree for each game dealt; without branching its mean plies
+	MeanRows        float64 // mean rows of a forward of the regret network
+	MaxRows         int     // the most
+	Tight           int     // decisions that would have branched, but for the node budget
 	Legal           float64 // mean legal actions of a decision
-	Entropy         float64 // of the current policy, mean over decisions, nats
-	Fallbacks       float64 // share of decisions without positive regret
-	ClipRate        float64 // share of the traverser's decisions whose 1/ξ was clipped; 0 without Correction
+	Entropy         float64 // of the current policy, mean over its decisions, nats
+	Fallbacks       float64 // share of its decisions without positive regret
+	ClipRate        float64 // share of the corrections of regrets whose 1/ξ was clipped
 	Advantage       float64 // mean |Q - ΣσQ| over the legal actions, in utility units
 	CriticError     float64 // root mean square of return - Q, in utility units
 	Memory          int     // rows that the average strategy is learned from
@@ -30,26 +34,37 @@ func (l *Learner) describe() Metrics {
 	rows := float64(s.Rows())
 	m := Metrics{
 		Iteration: l.iteration, States: l.decisions, IterationStates: s.Rows(),
-		Plies: float64(t.plies) / float64(l.o.Games), Legal: float64(len(s.Act)) / rows,
+		Nodes: t.stats.Nodes(), Plies: float64(t.stats.Plies) / float64(l.o.Games),
+		MeanRows: t.stats.MeanRows(), MaxRows: t.stats.MaxRows, Tight: t.stats.Tight,
+		Legal: float64(len(s.Act)) / rows,
 	}
-	var learns, squares float64
+	var own, tried, corrected, squares float64
 	for r := range int32(s.Rows()) {
 		lo, hi := s.Legal(r)
-		m.Entropy += entropy(s.Sigma[lo:hi])
-		m.Fallbacks += b2f(s.Regret[lo:hi][argmax(s.Regret[lo:hi])] <= 0)
+		if s.Role[r] != Replaces {
+			own++
+			m.Entropy += entropy(s.Sigma[lo:hi])
+			m.Fallbacks += b2f(s.Regret[lo:hi][argmax(s.Regret[lo:hi])] <= 0)
+		}
 		m.Advantage += spread(s.Q[lo:hi], s.Expected[r])
-		d := float64(s.Return[r] - s.Q[s.Taken[r]])
-		squares += d * d
-		if s.Learns[r] == 1 && l.o.Correction {
-			learns++
-			m.ClipRate += b2f(1/float64(s.Xi[r]) > l.o.Clip)
+		for k := lo; k < hi; k++ {
+			if s.Xi[k] == 0 {
+				continue
+			}
+			tried++
+			d := float64(s.Return[k] - s.Q[k])
+			squares += d * d
+			if s.Role[r] == Teaches && t.sampling.correct {
+				corrected++
+				m.ClipRate += b2f(1/float64(s.Xi[k]) > t.sampling.clip)
+			}
 		}
 	}
-	m.Entropy /= rows
-	m.Fallbacks /= rows
-	m.ClipRate /= max(learns, 1)
+	m.Entropy /= max(own, 1)
+	m.Fallbacks /= max(own, 1)
+	m.ClipRate /= max(corrected, 1)
 	m.Advantage /= rows
-	m.CriticError = math.Sqrt(squares / rows)
+	m.CriticError = math.Sqrt(squares / tried)
 	return m
 }
 

@@ -1,19 +1,77 @@
 package cfr
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+)
+
+// Memory bounds what a learner remembers from one iteration to the next.
+type Memory struct {
+	StrategyRows int `yaml:"strategy_rows"` // decisions that the average strategy is learned from, at most
+	RegretRows   int `yaml:"regret_rows"`   // decisions that regrets are learned from, at most, if they are accumulated in a reservoir
+	Snapshots    int `yaml:"snapshots"`     // earlier regret networks, at most
+}
+
+// DefaultMemory returns the bounds of the default agent.
+func DefaultMemory() Memory { return Memory{StrategyRows: 1_000_000, RegretRows: 1_000_000} }
+
+// Validate reports the first impossible bound.
+func (m Memory) Validate() error {
+	for _, k := range []struct {
+		key       string
+		value, lo int
+		hi        int
+	}{
+		{"strategy_rows", m.StrategyRows, 1, math.MaxInt32},
+		{"regret_rows", m.RegretRows, 1, math.MaxInt32},
+		{"snapshots", m.Snapshots, 0, 1 << 20},
+	} {
+		if k.value < k.lo || k.value > k.hi {
+			return fmt.Errorf("memory.%s is %d, expected %d to %d", k.key, k.value, k.lo, k.hi)
+		}
+	}
+	return nil
+}
+
+// Names of estimators; decide.go and backup.go say what they do.
+const (
+	Critic   = "critic"
+	Outcome  = "outcome"
+	External = "external"
+	Robust   = "robust"
+)
+
+// Names of ways to accumulate regrets.
+const (
+	Window      = "window"    // bootstrapped from the network itself, as in Deep DCFR+
+	Reservoired = "reservoir" // a sample of all regrets seen, as in Deep CFR
+)
+
+// Names of ways to learn from a reservoir.
+const (
+	Scratch   = "scratch"   // from new parameters, as in Deep CFR
+	Continued = "continued" // from those of the iteration before
 )
 
 // Options are the settings of a Learner. The zero value is not valid; start
 // from DefaultOptions. Symbols are those of the papers named at each.
 type Options struct {
-	Estimator  string  `yaml:"estimator"`   // how counterfactual values are estimated: critic
-	Games      int     `yaml:"games"`       // games traversed in an iteration
+	Estimator   string   `yaml:"estimator"`    // how counterfactual values are estimated: critic, outcome, external or robust
+	Games       int      `yaml:"games"`        // games traversed in an iteration
+	Nodes       int      `yaml:"nodes"`        // most nodes of an iteration; beyond them external and robust don't branch
+	Branch      int      `yaml:"branch"`       // actions that robust tries at a decision, at most
+	BranchPlies int      `yaml:"branch_plies"` // plies before which external and robust branch, 0 for all
+	BranchOnce  bool     `yaml:"branch_once"`  // they do at one decision of a game, the first from a ply drawn below branch_plies
+	Opponents   []string `yaml:"opponents"`    // who plays against the traverser, each as NAME or NAME=SHARE of the games
+
 	Epsilon    float64 `yaml:"epsilon"`     // share of uniform exploration at the traverser's nodes
 	Lambda     float64 `yaml:"lambda"`      // λ of the return that the critic learns from
+	Accumulate string  `yaml:"accumulate"`  // regrets of all iterations: window bootstraps them, reservoir remembers samples
+	Refit      string  `yaml:"refit"`       // how the regret network learns from a reservoir: scratch or continued
 	Window     int     `yaml:"window"`      // iterations that bootstrapped regrets remember
 	RegretGain float64 `yaml:"regret_gain"` // regrets in the network's units per unit of utility; typical ones should be about 1
 	Averaging  float64 `yaml:"averaging"`   // γ: iteration t weighs t^γ in the average policy; 1 is linear CFR, 2 DCFR
@@ -24,6 +82,7 @@ type Options struct {
 
 	Batch        int     `yaml:"batch"`         // rows of a training step
 	Passes       int     `yaml:"passes"`        // passes over the rows of an iteration
+	Steps        int     `yaml:"steps"`         // training steps of an iteration on what is remembered, 0 for as many as passes over its new rows
 	RegretRate   float64 `yaml:"regret_rate"`   // learning rate of the regret network
 	CriticRate   float64 `yaml:"critic_rate"`   // learning rate of the critic
 	StrategyRate float64 `yaml:"strategy_rate"` // learning rate of the strategy network
@@ -35,15 +94,31 @@ type Options struct {
 // DefaultOptions returns the settings of the default agent.
 func DefaultOptions() Options {
 	return Options{
-		Estimator: "critic", Games: 384, Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Clip: 4, Fallback: "argmax", Scale: 40,
+		Estimator: Critic, Games: 384, Nodes: 2_000_000, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,
+		Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Clip: 4, Fallback: "argmax", Scale: 40,
 		Batch: 1024, Passes: 1, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
 }
 
 // Validate reports the first impossible setting.
 func (o Options) Validate() error {
-	if o.Estimator != "critic" {
-		return fmt.Errorf("learner.estimator is %q, expected critic", o.Estimator)
+	for _, k := range []struct {
+		key, value string
+		names      []string
+	}{
+		{"estimator", o.Estimator, []string{Critic, Outcome, External, Robust}},
+		{"accumulate", o.Accumulate, []string{Window, Reservoired}},
+		{"refit", o.Refit, []string{Scratch, Continued}},
+	} {
+		if !slices.Contains(k.names, k.value) {
+			return fmt.Errorf("learner.%s is %q, expected %s", k.key, k.value, alternatives(k.names))
+		}
+	}
+	if o.BranchOnce && o.BranchPlies == 0 {
+		return errors.New("learner.branch_plies is 0, expected 1 or more with learner.branch_once: the decision is drawn below it")
+	}
+	if _, err := o.shares(); err != nil {
+		return err
 	}
 	if _, err := ParseFallback(o.Fallback); err != nil {
 		return err
@@ -54,6 +129,10 @@ func (o Options) Validate() error {
 		lo, hi float64
 	}{
 		{"games", float64(o.Games), 1, 1 << 20},
+		{"nodes", float64(o.Nodes), 1, 1 << 30},
+		{"branch", float64(o.Branch), 1, 1 << 20},
+		{"branch_plies", float64(o.BranchPlies), 0, 1 << 20},
+		{"steps", float64(o.Steps), 0, 1 << 30},
 		{"epsilon", o.Epsilon, 0, 1},
 		{"lambda", o.Lambda, 0, 1},
 		{"window", float64(o.Window), 1, 1e6},
@@ -75,6 +154,12 @@ func (o Options) Validate() error {
 		}
 	}
 	return nil
+}
+
+// alternatives writes names as a, b or c.
+func alternatives(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func span(lo, hi float64) string {
@@ -112,5 +197,5 @@ func ParseFallback(name string) (Fallback, error) {
 			return Fallback(i), nil
 		}
 	}
-	return 0, fmt.Errorf("learner.fallback is %q, expected %s", name, strings.Join(fallbackNames, " or "))
+	return 0, fmt.Errorf("learner.fallback is %q, expected %s", name, alternatives(fallbackNames))
 }

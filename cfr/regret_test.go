@@ -46,9 +46,9 @@ func TestSoftmax(t *testing.T) {
 	}
 }
 
-// TestChoose: actions are drawn from the policy, and from the uniform one with
-// probability ε; Explore is the probability of what choose does.
-func TestChoose(t *testing.T) {
+// TestFollow: actions are drawn from the policy, and from the uniform one with
+// probability ε; ξ is the probability of what is done.
+func TestFollow(t *testing.T) {
 	sigma := []float32{0, .5, .2, 0, .3}
 	for _, epsilon := range []float32{0, .25, 1} {
 		counts, weights := make([]int, len(sigma)), make([]float64, len(sigma))
@@ -57,7 +57,12 @@ func TestChoose(t *testing.T) {
 		}
 		for trial := range 40_000 {
 			stream := vec.At(vec.Key(4, uint64(trial)), 0)
-			counts[choose(sigma, epsilon, &stream)]++
+			xi := make([]float32, len(sigma))
+			follow(xi, sigma, epsilon, &stream)
+			k := argmax(xi)
+			if counts[k]++; float64(xi[k]) != weights[k] || dot(xi, xi) != xi[k]*xi[k] {
+				t.Fatalf("action %d was chosen with ξ %v, expected %v", k, xi, weights[k])
+			}
 		}
 		if epsilon == 0 && (counts[0] != 0 || counts[3] != 0) {
 			t.Errorf("actions of probability 0 were drawn: %v", counts)
@@ -71,6 +76,42 @@ func TestChoose(t *testing.T) {
 			}
 		}
 		chance.Fair(t, "choice", c, w)
+	}
+}
+
+// TestBranch: all sets of so many actions are drawn alike.
+func TestBranch(t *testing.T) {
+	const n = 5
+	for most := 1; most <= n+1; most++ {
+		counts := map[[n]bool]int{}
+		for trial := range 20_000 {
+			stream := vec.At(vec.Key(5, uint64(trial)), 0)
+			xi, tried, size := make([]float32, n), [n]bool{}, 0
+			branch(xi, most, &stream)
+			for k, x := range xi {
+				if tried[k] = x > 0; tried[k] {
+					size++
+				}
+				if want := float32(min(most, n)) / n; x != 0 && x != want {
+					t.Fatalf("ξ is %v, expected %v", x, want)
+				}
+			}
+			if size != min(most, n) {
+				t.Fatalf("%d actions were tried, expected %d", size, min(most, n))
+			}
+			counts[tried]++
+		}
+		sets := map[int]int{1: 5, 2: 10, 3: 10, 4: 5, 5: 1, 6: 1}[most]
+		if len(counts) != sets {
+			t.Fatalf("%d sets of %d actions were drawn, expected %d", len(counts), most, sets)
+		}
+		if sets > 1 {
+			var c []int
+			for _, x := range counts {
+				c = append(c, x)
+			}
+			chance.Fair(t, "sets of actions", c, slices.Repeat([]float64{1}, sets))
+		}
 	}
 }
 

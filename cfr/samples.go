@@ -11,17 +11,18 @@ type Samples struct {
 
 	Off    []int32   // [N+1] where the row's legal actions start in the ragged columns
 	Act    []int32   // [L] legal actions, ascending
-	Regret []float32 // [L] regrets when the row was visited, R_{t-1}
-	Sigma  []float32 // [L] current policy
-	Q      []float32 // [L] the critic's value of each action
+	Regret []float32 // [L] regrets when the row was visited, R_{t-1}; 0 where the current policy doesn't move
+	Sigma  []float32 // [L] policy of the mover
+	Q      []float32 // [L] the critic's value of each action; 0 without a critic
+	Xi     []float32 // [L] probability ξ with which the action was to be tried, 0 if it wasn't
+	Return []float32 // [L] λ-return of an action that was tried: what the critic learns
+	Target []float32 // [L] advantages, then what the regret network learns
 
 	Mover    []uint8   // [N] player to move
-	Learns   []uint8   // [N] 1 if the mover is the traverser of its game
-	Taken    []int32   // [N] index into the ragged columns of the action taken
-	Xi       []float32 // [N] probability ξ with which it was taken
+	Role     []Role    // [N]
 	Expected []float32 // [N] Σσ(a)Q(a)
-	Return   []float32 // [N] λ-return of the action taken: what the critic learns
-	Target   []float32 // [L] advantages, then what the regret network learns
+
+	slots []int32 // scratch of append
 }
 
 // Rows returns N.
@@ -40,37 +41,47 @@ func (s *Samples) reset() {
 func (s *Samples) resize(rows, legal int) {
 	s.State.Resize(rows)
 	s.Mover = vec.Grow(s.Mover, rows)
-	s.Learns = vec.Grow(s.Learns, rows)
-	s.Taken = vec.Grow(s.Taken, rows)
-	s.Xi = vec.Grow(s.Xi, rows)
+	s.Role = vec.Grow(s.Role, rows)
 	s.Expected = vec.Grow(s.Expected, rows)
-	s.Return = vec.Grow(s.Return, rows)
 	s.Act = vec.Grow(s.Act, legal)
 	s.Regret = vec.Grow(s.Regret, legal)
 	s.Sigma = vec.Grow(s.Sigma, legal)
 	s.Q = vec.Grow(s.Q, legal)
+	s.Xi = vec.Grow(s.Xi, legal)
+	s.Return = vec.Grow(s.Return, legal)
 	s.Target = vec.Grow(s.Target, legal)
 }
 
 // append adds the live rows of a level, with their legal actions but without
-// the numbers of networks. It returns the first row added.
+// the numbers of networks; values of the critic are zero. It returns the first row
+// added.
 func (s *Samples) append(level *vec.Level, mask []uint64) int {
 	first, live := s.Rows(), level.Live
 	words := len(mask) / max(len(live), 1)
+	s.slots = s.slots[:0]
 	for i := range live {
 		n := vec.MaskCount(mask[i*words : (i+1)*words])
 		s.Off = append(s.Off, s.Off[first+i]+int32(n))
+		s.slots = append(s.slots, int32(first+i))
 	}
 	s.resize(first+len(live), int(s.Off[first+len(live)]))
 	for i := range live {
 		lo := s.Off[first+i]
 		vec.MaskAppend(s.Act[lo:lo], mask[i*words:(i+1)*words])
 	}
+	clear(s.Q[s.Off[first]:])
+	s.State.Scatter(s.slots, level.State, live)
+	level.State.ToMove(s.Mover[first:], live)
 	return first
 }
 
-// learned sets dst to the rows whose Learns is as given, in dst's memory.
-func (s *Samples) learned(dst []int32, learns uint8) []int32 {
-	dst = vec.AllRows(dst, s.Rows())
-	return vec.Keep(dst, dst, s.Learns, learns)
+// of sets dst to the rows of a role, in dst's memory.
+func (s *Samples) of(dst []int32, role Role) []int32 {
+	dst = dst[:0]
+	for r, x := range s.Role {
+		if x == role {
+			dst = append(dst, int32(r))
+		}
+	}
+	return dst
 }

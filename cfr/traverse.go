@@ -1,8 +1,10 @@
 package cfr
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -11,45 +13,77 @@ import (
 )
 
 // A traversal plays games from the deal to the end, all in lockstep, and
-// records every decision. Each depth is one forward of the regret network and
-// one of the critic over all games still going on.
+// records every decision. Each depth is one forward of the regret network over
+// all games still going on, and one of the critic if the estimator has one;
+// frontiers larger than the engines' largest bucket are taken in parts.
 //
-// This is the critic estimator: the traverser explores, its opponent plays the
-// current policy, nothing branches. Which player of a game traverses is a bit
-// of the game's key, so half of all decisions teach regrets and the other half
-// the average strategy.
+// Estimators differ in what the traverser tries (decide.go) and in what is made
+// of it (backup.go), and are settings of this one loop. Which player of a game
+// traverses is a bit of the game's key, so half of all games teach either one.
 type traversal struct {
-	o        Options
-	fallback Fallback
-	pool     *vec.Pool
-	tree     *vec.Tree
-	samples  Samples
-	first    []int // [depth] sample row of the level's first live node
-	stages   Stages
-	plies    int // plies made, of all games
+	o         Options
+	sampling  sampling
+	fallback  Fallback
+	pool      *vec.Pool
+	tree      *vec.Tree
+	opponents []opponent // who replaces the current policy in some games
+	part      int        // rows of a forward
+	samples   Samples
+	first     []int // [depth] sample row of the level's first live node
+	stages    Stages
+	stats     TraversalStats
 
-	mask      []uint64  // [rows,W]
-	x         []float32 // [rows,D] observations, of either view
-	regret, q []float32 // [rows,A] outputs
-	actions   []int32   // [rows] actions to make
-	slots     []int32   // [rows] sample rows of the live nodes
-	ended     []int32   // [rows] nodes whose game has ended
-	utility   []float32 // [rows] theirs
+	mask    []uint64  // [live,W]
+	x, y    []float32 // [part,D], [part,A]
+	all     []int32   // places in Live
+	own     []int32   // those that the current policy decides
+	theirs  []int32   // those that an opponent decides
+	by      []uint8   // [live] who decides: 0 for the current policy, or 1+ an opponent
+	rows    []int32   // of a part, of an opponent, or the parents of the level below
+	actions []int32   // made there
+	ended   []int32   // nodes whose game has ended
+	utility []float32 // theirs
+	spent   []uint8   // [B] 1 at and below the decision that branches, if only one does
+	above   []uint8   // the same of the level above
 
-	level    *vec.Level   // the level that decide works on
-	seed     uint64       // of the actions
-	bad      atomic.Int64 // lowest sample row with an output that isn't finite
-	decideIn func(lo, hi int)
-	backupIn func(depth int, level, below *vec.Level)
+	level *vec.Level   // the one in progress
+	tight bool         // the node budget forbids branching at this level
+	seed  uint64       // of the actions
+	bad   atomic.Int64 // lowest sample row with an output that isn't finite
+	into  struct {     // where outputs go
+		dst    []float32 // ragged column
+		places []int32   // [part]
+	}
+	decideIn, gatherIn func(lo, hi int)
+	backupIn           func(depth int, level, below *vec.Level)
 }
+
+// TraversalStats describe the tree of a traversal.
+type TraversalStats struct {
+	Levels   []int // nodes of each level, ends included
+	Plies    int   // nodes below the deals
+	Forwards int   // of the regret network
+	Rows     int   // in those
+	MaxRows  int   // in one
+	Tight    int   // decisions that would have branched, but for the node budget
+}
+
+// Nodes returns the nodes of the tree, ends included.
+func (s *TraversalStats) Nodes() int { return s.Plies + s.Levels[0] }
+
+// MeanRows returns the rows of a forward, on average.
+func (s *TraversalStats) MeanRows() float64 { return float64(s.Rows) / float64(max(s.Forwards, 1)) }
 
 func newTraversal(game vec.Batch, o Options, fallback Fallback, pool *vec.Pool) *traversal {
-	t := &traversal{o: o, fallback: fallback, pool: pool, tree: vec.NewTree(game)}
+	t := &traversal{o: o, sampling: o.sampling(), fallback: fallback, pool: pool, tree: vec.NewTree(game), part: largestBatch()}
 	t.samples.State = game.New()
 	// Bound once, because a method value made for each ply would be garbage.
-	t.decideIn, t.backupIn = t.decideRange, t.backup
+	t.decideIn, t.gatherIn, t.backupIn = t.decideRange, t.gatherRange, t.backup
 	return t
 }
+
+// largestBatch returns the rows that engines take at once.
+func largestBatch() int { return slices.Max(nets.DefaultBuckets()) }
 
 // Stages are the seconds of an iteration by what they were spent on.
 type Stages struct {
@@ -67,23 +101,27 @@ func (c *clock) add(stage *float64) {
 }
 
 // traverse records the decisions of o.Games games dealt from the seed. The
-// error names a decision where a network gave a number that isn't finite.
-func (t *traversal) traverse(regret, critic nets.Engine, seed uint64) error {
-	t.stages, t.plies, t.first = Stages{}, 0, t.first[:0]
+// critic is nil if the estimator has none. The error names a decision where a
+// network gave a number that isn't finite, or is that of ctx, which is asked at
+// each level; then the samples mean nothing.
+func (t *traversal) traverse(ctx context.Context, regret, critic nets.Engine, seed uint64) error {
+	t.stages, t.first = Stages{}, t.first[:0]
+	t.stats = TraversalStats{Levels: t.stats.Levels[:0]}
 	t.samples.reset()
 	t.seed = vec.Derive(seed, "actions", 0)
 	clk := clock{time.Now()}
 	t.level = t.tree.Deal(t.o.Games, vec.Derive(seed, "deals", 0), 0)
+	t.spent = vec.Grow(t.spent, t.o.Games)
+	clear(t.spent)
 	clk.add(&t.stages.Step)
 	for t.record(&clk); len(t.level.Live) > 0; t.record(&clk) {
-		t.forward(regret, &t.regret, vec.Information, &clk)
-		t.forward(critic, &t.q, vec.History, &clk)
-		if err := t.decideAll(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		clk.add(&t.stages.Match)
-		t.level = t.tree.Expand(t.level.Live, t.actions)
-		t.plies += len(t.actions)
+		if err := t.choose(regret, critic, &clk); err != nil {
+			return err
+		}
+		t.expand()
 		clk.add(&t.stages.Step)
 	}
 	t.tree.Backup(t.backupIn)
@@ -94,35 +132,109 @@ func (t *traversal) traverse(regret, critic nets.Engine, seed uint64) error {
 // record appends the live nodes of the level to the samples.
 func (t *traversal) record(clk *clock) {
 	state, live := t.level.State, t.level.Live
+	t.stats.Levels = append(t.stats.Levels, t.level.Rows())
 	t.mask = vec.Grow(t.mask, len(live)*vec.MaskWords(state.Actions()))
 	state.Legal(t.mask, live)
 	clk.add(&t.stages.Legal)
-	first := t.samples.append(t.level, t.mask)
-	t.first = append(t.first, first)
-	t.slots = t.slots[:0]
-	for i := range live {
-		t.slots = append(t.slots, int32(first+i))
-	}
-	t.samples.State.Scatter(t.slots, state, live)
-	state.ToMove(t.samples.Mover[first:], live)
+	t.first = append(t.first, t.samples.append(t.level, t.mask))
 	clk.add(&t.stages.Record)
 }
 
-func (t *traversal) forward(engine nets.Engine, dst *[]float32, view vec.View, clk *clock) {
-	n := len(t.level.Live)
-	t.x = vec.Grow(t.x, n*engine.In())
-	t.level.State.Observe(t.x, view, t.level.Live)
-	clk.add(&t.stages.Encode)
-	*dst = vec.Grow(*dst, n*engine.Out())
-	engine.Forward(*dst, t.x, n)
-	clk.add(&t.stages.Forward)
+// row returns the sample row of the level's live node at a place.
+func (t *traversal) row(place int32) int32 { return int32(t.first[len(t.first)-1]) + place }
+
+// choose decides what to do at all live nodes of the level.
+func (t *traversal) choose(regret, critic nets.Engine, clk *clock) error {
+	t.all = vec.AllRows(t.all, len(t.level.Live))
+	t.own = t.all
+	if len(t.opponents) > 0 {
+		t.assign()
+		t.own = vec.Keep(t.own, t.all, t.by, current)
+	}
+	t.tight = t.sampling.branches && !t.affordable()
+	clk.add(&t.stages.Match)
+	t.forward(regret, vec.Information, t.own, t.samples.Regret, clk)
+	t.count()
+	if critic != nil {
+		t.forward(critic, vec.History, t.all, t.samples.Q, clk)
+	}
+	t.bad.Store(math.MaxInt64)
+	t.pool.Run(len(t.own), decideGrain, t.decideIn)
+	for i := range t.opponents {
+		t.ask(i)
+	}
+	clk.add(&t.stages.Match)
+	return t.finite()
 }
 
-// decideAll chooses an action for every live node of the level.
-func (t *traversal) decideAll() error {
-	t.actions = vec.Grow(t.actions, len(t.level.Live))
-	t.bad.Store(math.MaxInt64)
-	t.pool.Run(len(t.level.Live), 256, t.decideIn)
+// forward evaluates a network at places of the level, in parts, and gathers its
+// outputs for the legal actions into a ragged column.
+func (t *traversal) forward(engine nets.Engine, view vec.View, places []int32, dst []float32, clk *clock) {
+	t.into.dst = dst
+	for lo := 0; lo < len(places); lo += t.part {
+		part := places[lo:min(lo+t.part, len(places))]
+		t.rows = vec.Grow(t.rows, len(part))
+		for i, place := range part {
+			t.rows[i] = t.level.Live[place]
+		}
+		t.x = vec.Grow(t.x, len(part)*engine.In())
+		t.level.State.Observe(t.x, view, t.rows)
+		clk.add(&t.stages.Encode)
+		t.y = vec.Grow(t.y, len(part)*engine.Out())
+		engine.Forward(t.y, t.x, len(part))
+		clk.add(&t.stages.Forward)
+		t.into.places = part
+		t.pool.Run(len(part), decideGrain, t.gatherIn)
+		clk.add(&t.stages.Match)
+	}
+}
+
+// count adds the forwards of the regret network to the statistics.
+func (t *traversal) count() {
+	t.stats.Forwards += (len(t.own) + t.part - 1) / t.part
+	t.stats.Rows += len(t.own)
+	t.stats.MaxRows = max(t.stats.MaxRows, min(len(t.own), t.part))
+}
+
+func (t *traversal) gatherRange(lo, hi int) {
+	actions := t.level.State.Actions()
+	for i := lo; i < hi; i++ {
+		from, to := t.samples.Legal(t.row(t.into.places[i]))
+		gather(t.into.dst[from:to], t.y[i*actions:], t.samples.Act[from:to])
+	}
+}
+
+// gather sets dst to the outputs of the legal actions.
+func gather(dst, outputs []float32, legal []int32) {
+	for i, a := range legal {
+		dst[i] = outputs[a]
+	}
+}
+
+// expand adds the level below: a child for each action that has been chosen.
+func (t *traversal) expand() {
+	s := &t.samples
+	t.rows, t.actions = t.rows[:0], t.actions[:0]
+	for i, b := range t.level.Live {
+		lo, hi := s.Legal(t.row(int32(i)))
+		for k := lo; k < hi; k++ {
+			if s.Xi[k] > 0 {
+				t.rows, t.actions = append(t.rows, b), append(t.actions, s.Act[k])
+			}
+		}
+	}
+	t.stats.Plies += len(t.rows)
+	t.level = t.tree.Expand(t.rows, t.actions)
+	if t.sampling.once {
+		t.above, t.spent = t.spent, vec.Grow(t.above, len(t.rows))
+		for i, b := range t.rows {
+			t.spent[i] = t.above[b]
+		}
+	}
+}
+
+// finite returns an error if an output of the level isn't.
+func (t *traversal) finite() error {
 	row := t.bad.Load()
 	if row == math.MaxInt64 {
 		return nil
@@ -130,48 +242,6 @@ func (t *traversal) decideAll() error {
 	lo, hi := t.samples.Legal(int32(row))
 	return fmt.Errorf("ply %d, game key %#x: regrets %v and values %v of actions %v, expected finite numbers",
 		t.tree.Depth()-1, t.samples.State.GameKeys()[row], t.samples.Regret[lo:hi], t.samples.Q[lo:hi], t.samples.Act[lo:hi])
-}
-
-func (t *traversal) decideRange(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		t.decide(i)
-	}
-}
-
-// decide chooses the action of live node i and records it.
-func (t *traversal) decide(i int) {
-	s, row := &t.samples, t.slots[i]
-	lo, hi := s.Legal(row)
-	regrets, q, sigma := s.Regret[lo:hi], s.Q[lo:hi], s.Sigma[lo:hi]
-	actions := t.level.State.Actions()
-	gather(regrets, t.regret[i*actions:], s.Act[lo:hi])
-	gather(q, t.q[i*actions:], s.Act[lo:hi])
-	if !finite(regrets) || !finite(q) {
-		lower(&t.bad, int64(row))
-	}
-	MatchRegrets(sigma, regrets, 0, t.fallback)
-
-	b := t.level.Live[i]
-	key := t.level.State.GameKeys()[b]
-	stream := vec.At(vec.Key(t.seed, key), t.level.State.Plies()[b])
-	s.Learns[row] = 0
-	epsilon := float32(0)
-	if uint8(key&1) == s.Mover[row] {
-		s.Learns[row] = 1
-		epsilon = float32(t.o.Epsilon)
-	}
-	k := choose(sigma, epsilon, &stream)
-	s.Taken[row] = lo + int32(k)
-	s.Xi[row] = Explore(sigma[k], epsilon, len(sigma))
-	t.actions[i] = s.Act[s.Taken[row]]
-}
-
-// choose draws from the policy mixed with a share epsilon of the uniform one.
-func choose(sigma []float32, epsilon float32, s *vec.Stream) int {
-	if epsilon > 0 && s.Float32() < epsilon {
-		return s.Intn(len(sigma))
-	}
-	return sample(sigma, s)
 }
 
 // finite reports whether no value is infinite or NaN.
@@ -190,76 +260,4 @@ func lower(a *atomic.Int64, value int64) {
 			return
 		}
 	}
-}
-
-// gather sets dst to the outputs of the legal actions.
-func gather(dst, outputs []float32, legal []int32) {
-	for i, a := range legal {
-		dst[i] = outputs[a]
-	}
-}
-
-// sign turns a value of the mover's frame into player 0's and back.
-func sign(mover uint8) float32 { return 1 - 2*float32(mover) }
-
-// backup computes the targets of a level's decisions and its nodes' values, in
-// the frame of player 0. With Q the critic, â the action taken, v the value of
-// the node it led to, and everything in the mover's frame,
-//
-//	v̂(h,a) = Q(h,a) + 1[a=â]·(v - Q(h,â))/ξ(â)
-//	v̂(h)   = Σσ(a)·v̂(h,a)
-//	value  = (1-λ)·Σσ(a)Q(h,a) + λ·v̂(h)
-//
-// as in VR-DeepDCFR+.
-func (t *traversal) backup(depth int, level, below *vec.Level) {
-	t.settle(level)
-	s := &t.samples
-	for i, b := range level.Live {
-		row := int32(t.first[depth] + i)
-		frame := sign(s.Mover[row])
-		s.Return[row] = frame * below.Value[i] // the one child of the i-th live node
-		level.Value[b] = frame * t.evaluate(row)
-	}
-}
-
-// settle sets the values of nodes whose game has ended.
-func (t *traversal) settle(level *vec.Level) {
-	t.ended = vec.AllRows(t.ended, level.Rows())
-	t.ended = vec.Keep(t.ended, t.ended, level.State.Finished(), 1)
-	t.utility = vec.Grow(t.utility, len(t.ended))
-	level.State.Utility(t.utility, t.ended)
-	for i, b := range t.ended {
-		level.Value[b] = t.utility[i] / float32(t.o.Scale)
-	}
-}
-
-// evaluate returns the value of a decision, and sets its advantages: v̂(h,a) -
-// v̂(h) if Correction is set, with 1/ξ clipped, otherwise Q(h,a) - ΣσQ, which is
-// ESCHER's choice.
-func (t *traversal) evaluate(row int32) float32 {
-	s := &t.samples
-	lo, hi := s.Legal(row)
-	taken := s.Taken[row]
-	expected := dot(s.Sigma[lo:hi], s.Q[lo:hi])
-	s.Expected[row] = expected
-	surprise := s.Return[row] - s.Q[taken]
-
-	baseline, correction := expected, float32(0)
-	if t.o.Correction {
-		correction = min(1/s.Xi[row], float32(t.o.Clip)) * surprise
-		baseline += s.Sigma[taken] * correction
-	}
-	for k := lo; k < hi; k++ {
-		s.Target[k] = s.Q[k] - baseline
-	}
-	s.Target[taken] += correction
-	return expected + float32(t.o.Lambda)*s.Sigma[taken]/s.Xi[row]*surprise
-}
-
-func dot(a, b []float32) float32 {
-	var sum float32
-	for i, x := range a {
-		sum += x * b[i]
-	}
-	return sum
 }

@@ -1,6 +1,7 @@
 package cfr
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -17,64 +18,121 @@ type node struct {
 	history int
 }
 
+// estimators are options of each, and of variants of them.
+func estimators() map[string]Options {
+	with := func(change func(*Options)) Options {
+		o := kuhnOptions()
+		o.Games, o.Lambda, o.Clip, o.BranchPlies = 500, .6, 1.7, 2
+		change(&o)
+		return o
+	}
+	return map[string]Options{
+		"critic":           with(func(o *Options) {}),
+		"corrected critic": with(func(o *Options) { o.Correction = true }),
+		"outcome":          with(func(o *Options) { o.Estimator = Outcome }),
+		"external":         with(func(o *Options) { o.Estimator, o.BranchPlies = External, 0 }),
+		"first plies":      with(func(o *Options) { o.Estimator = External }),
+		"once":             with(func(o *Options) { o.Estimator, o.BranchOnce = External, true }),
+		"robust":           with(func(o *Options) { o.Estimator, o.Branch, o.BranchPlies = Robust, 1, 0 }),
+		"no budget":        with(func(o *Options) { o.Estimator, o.Nodes = External, 4*o.Games }),
+	}
+}
+
 // TestBackupAgainstDefinition computes returns and advantages again, from the
 // definition and by recursion, over the recorded decisions of every game.
 func TestBackupAgainstDefinition(t *testing.T) {
-	for _, correction := range []bool{false, true} {
-		o := kuhnOptions()
-		o.Games, o.Lambda, o.Correction, o.Clip = 500, .6, correction, 1.7
-		l := newKuhn(t, o, nil)
-		mustTraverse(t, l, 12)
-		s := &l.traversal.samples
-		state := s.State.(*kuhn.Batch)
-		rows := map[node]int32{}
-		for r := range int32(s.Rows()) {
-			h, _ := state.Node(r)
-			rows[node{state.GameKeys()[r], h}] = r
-		}
-		// value is (1-λ)ΣσQ + λv̂ of a node, for player 0.
-		var value func(key uint64, history int, hand [2]uint8) float64
-		after := func(r int32) float64 { // of the node that the row's action led to
-			h, hand := state.Node(r)
-			return value(state.GameKeys()[r], kuhn.After(h, int(s.Act[s.Taken[r]])), hand)
-		}
-		estimate := func(r int32, a int32, v, weight float64) float64 {
-			q := float64(s.Q[a])
-			if a == s.Taken[r] {
-				return q + weight*(v-q)
-			}
+	for name, o := range estimators() {
+		t.Run(name, func(t *testing.T) { againstDefinition(t, o) })
+	}
+}
+
+func againstDefinition(t *testing.T, o Options) {
+	l := newKuhn(t, o, nil)
+	mustTraverse(t, l, 12)
+	s := &l.traversal.samples
+	state := s.State.(*kuhn.Batch)
+	rows := map[node]int32{}
+	for r := range int32(s.Rows()) {
+		h, _ := state.Node(r)
+		rows[node{state.GameKeys()[r], h}] = r
+	}
+	lambda, clip, weighs := 1., math.Inf(1), true
+	switch o.Estimator {
+	case Critic:
+		lambda, clip, weighs = o.Lambda, o.Clip, o.Correction
+	case Outcome:
+		clip = o.Clip
+	}
+	// value is (1-λ)ΣσQ + λv̂ of a node, for player 0.
+	var value func(key uint64, history int, hand [2]uint8) float64
+	after := func(r int32, k int32) float64 { // for the mover, of the node that an action led to
+		h, hand := state.Node(r)
+		return float64(1-2*kuhn.Mover(h)) * value(state.GameKeys()[r], kuhn.After(h, int(s.Act[k])), hand)
+	}
+	estimate := func(r, k int32, clip float64) float64 { // v̂(h,a)
+		q := float64(s.Q[k])
+		if s.Xi[k] == 0 {
 			return q
 		}
-		value = func(key uint64, history int, hand [2]uint8) float64 {
-			if u, over := kuhn.Utility(history, hand); over {
-				return float64(u)
-			}
-			r := rows[node{key, history}]
-			frame := float64(1 - 2*kuhn.Mover(history))
-			v, plain, corrected := frame*after(r), 0., 0.
-			for a, hi := s.Legal(r); a < hi; a++ {
-				plain += float64(s.Sigma[a]) * float64(s.Q[a])
-				corrected += float64(s.Sigma[a]) * estimate(r, a, v, 1/float64(s.Xi[r]))
-			}
-			return frame * ((1-o.Lambda)*plain + o.Lambda*corrected)
+		return q + min(1/float64(s.Xi[k]), clip)*(after(r, k)-q)
+	}
+	mean := func(r int32, of func(k int32) float64) float64 {
+		sum := 0.
+		for k, hi := s.Legal(r); k < hi; k++ {
+			sum += float64(s.Sigma[k]) * of(k)
 		}
-		for r := range int32(s.Rows()) {
-			h, _ := state.Node(r)
-			v := float64(1-2*kuhn.Mover(h)) * after(r)
-			compare(t, "return", r, s.Return[r], v)
-			weight := 0.
-			if correction {
-				weight = min(1/float64(s.Xi[r]), o.Clip)
+		return sum
+	}
+	q := func(k int32) float64 { return float64(s.Q[k]) }
+	value = func(key uint64, history int, hand [2]uint8) float64 {
+		if u, over := kuhn.Utility(history, hand); over {
+			return float64(u)
+		}
+		r, found := rows[node{key, history}]
+		if !found {
+			t.Fatalf("history %d was visited, but isn't recorded", history)
+		}
+		frame := float64(1 - 2*kuhn.Mover(history))
+		return frame * ((1-lambda)*mean(r, q) + lambda*mean(r, func(k int32) float64 { return estimate(r, k, math.Inf(1)) }))
+	}
+	for r := range int32(s.Rows()) {
+		h, _ := state.Node(r)
+		target := func(k int32) float64 { return estimate(r, k, clip) }
+		if !weighs {
+			target = q
+		}
+		tried := 0
+		for k, hi := s.Legal(r); k < hi; k++ {
+			if s.Xi[k] > 0 {
+				tried++
+				compare(t, "return", r, s.Return[k], after(r, k))
 			}
-			mean := 0.
-			for a, hi := s.Legal(r); a < hi; a++ {
-				mean += float64(s.Sigma[a]) * estimate(r, a, v, weight)
-			}
-			for a, hi := s.Legal(r); a < hi; a++ {
-				compare(t, "advantage", r, s.Target[a], estimate(r, a, v, weight)-mean)
-			}
+			compare(t, "advantage", r, s.Target[k], target(k)-mean(r, target))
+		}
+		traverses := uint8(state.GameKeys()[r]&1) == s.Mover[r]
+		if want := wanted(o, traverses, state.Plies()[r]); tried != want && want > 0 {
+			t.Fatalf("history %d: %d actions tried, expected %d", h, tried, want)
+		}
+		if teaches := s.Role[r] == Teaches; teaches && !traverses || (s.Role[r] == Opposes) == traverses {
+			t.Fatalf("history %d: role %d of a player who traverses: %v", h, s.Role[r], traverses)
 		}
 	}
+}
+
+// wanted returns the actions tried at a decision of Kuhn poker, 0 if that is a
+// matter of chance.
+func wanted(o Options, traverses bool, ply uint32) int {
+	switch {
+	case !traverses || o.Estimator == Critic || o.Estimator == Outcome || o.Nodes < 10*o.Games:
+		return 1
+	case o.BranchOnce && ply < uint32(o.BranchPlies):
+		return 0
+	case o.Estimator == Robust:
+		return o.Branch
+	case o.BranchPlies > 0 && ply >= uint32(o.BranchPlies):
+		return 1
+	}
+	return 2
 }
 
 func compare(t *testing.T, what string, row int32, got float32, want float64) {
@@ -86,7 +144,7 @@ func compare(t *testing.T, what string, row int32, got float32, want float64) {
 
 func mustTraverse(t *testing.T, l *Learner, seed uint64) {
 	t.Helper()
-	if err := l.traversal.traverse(l.regret.engine, l.critic.engine, seed); err != nil {
+	if err := l.traversal.traverse(context.Background(), l.regret.engine, l.criticEngine(), seed); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,7 +157,7 @@ func TestNotANumberStopsTheRun(t *testing.T) {
 		params := l.critic.trainer.Params()
 		params.Flat()[params.Len()-1] = float32(bad) // the bias of one action
 		l.critic.publish()
-		if _, err := l.Iterate(0); err == nil || !strings.Contains(err.Error(), "iteration 1: ply 0") {
+		if _, err := l.Iterate(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "iteration 1: ply 0") {
 			t.Errorf("a bias of %v: error %v", bad, err)
 		}
 	}
@@ -111,7 +169,7 @@ func tinyLearner(t *testing.T, games int) *Learner {
 	cfg.MaxTurns = 20
 	o := DefaultOptions()
 	o.Games = games
-	l, err := NewLearner(encode.NewBatch(encode.NewCards(cfg), nil), Nets{Hidden: []int{16}}, 1000, o, 1, nil)
+	l, err := NewLearner(encode.NewBatch(encode.NewCards(cfg), nil), Nets{Hidden: []int{16}}, DefaultMemory(), o, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,11 +207,11 @@ func TestPlan(t *testing.T) {
 		cfg.MaxTurns = turns
 		return encode.NewBatch(encode.NewCards(cfg), nil)
 	}
-	p, err := NewPlan(game(400), []int{256, 256}, 1_000_000, DefaultOptions())
+	p, err := NewPlan(game(400), []int{256, 256}, DefaultMemory(), DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 384 * 800; p.Nodes != want {
+	if want := 384 * (1 + 800); p.Nodes != want {
 		t.Errorf("%d nodes, expected %d", p.Nodes, want)
 	}
 	if want := 2*(441*256+257*256+257*106) + 441*256 + 257*256 + 257*106; p.Parameters != want {
@@ -162,10 +220,10 @@ func TestPlan(t *testing.T) {
 	o := DefaultOptions()
 	o.Games = 1 << 20
 	for name, refused := range map[string]func() (Plan, error){
-		"turn limit": func() (Plan, error) { return NewPlan(game(0), []int{8}, 10, DefaultOptions()) },
-		"games":      func() (Plan, error) { return NewPlan(game(400), []int{8}, 10, o) },
-		"memory":     func() (Plan, error) { return NewPlan(game(400), []int{8}, 0, DefaultOptions()) },
-		"layers":     func() (Plan, error) { return NewPlan(game(400), []int{0}, 10, DefaultOptions()) },
+		"turn limit": func() (Plan, error) { return NewPlan(game(0), []int{8}, DefaultMemory(), DefaultOptions()) },
+		"games":      func() (Plan, error) { return NewPlan(game(400), []int{8}, DefaultMemory(), o) },
+		"memory":     func() (Plan, error) { return NewPlan(game(400), []int{8}, Memory{}, DefaultOptions()) },
+		"layers":     func() (Plan, error) { return NewPlan(game(400), []int{0}, DefaultMemory(), DefaultOptions()) },
 	} {
 		if _, err := refused(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v does not name it", name, err)

@@ -27,7 +27,7 @@ func trained(t *testing.T, preset string, settings ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := cfr.NewLearner(encode.NewBatch(layout, nil), cfg.Nets.Networks(), cfg.Memory.StrategyRows, cfg.Learner, 1, nil)
+	l, err := cfr.NewLearner(encode.NewBatch(layout, nil), cfg.Nets.Networks(), cfg.Memory, cfg.Learner, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

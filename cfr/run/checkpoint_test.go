@@ -34,7 +34,7 @@ func kuhnConfig() Config {
 func newLearner(t testing.TB, c Config, workers int) *cfr.Learner {
 	t.Helper()
 	pool := vec.NewPool(workers)
-	l, err := cfr.NewLearner(kuhn.NewBatch(), c.Nets.Networks(), c.Memory.StrategyRows, c.Learner, c.Run.Seed, pool)
+	l, err := cfr.NewLearner(kuhn.NewBatch(), c.Nets.Networks(), c.Memory, c.Learner, c.Run.Seed, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func newLearner(t testing.TB, c Config, workers int) *cfr.Learner {
 func train(t testing.TB, l *cfr.Learner, until int) {
 	t.Helper()
 	for l.Iteration() < until {
-		if _, err := l.Iterate(float64(l.Iteration()) / 10); err != nil {
+		if _, err := l.Iterate(t.Context(), float64(l.Iteration())/10); err != nil {
 			t.Fatal(err)
 		}
 	}

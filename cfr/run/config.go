@@ -23,7 +23,7 @@ type Config struct {
 	Encoding   Encoding    `yaml:"encoding"`
 	Nets       Nets        `yaml:"nets"`
 	Learner    cfr.Options `yaml:"learner"`
-	Memory     Memory      `yaml:"memory"`
+	Memory     cfr.Memory  `yaml:"memory"`
 	Evaluation Evaluation  `yaml:"evaluation"`
 	Checkpoint Schedule    `yaml:"checkpoint"`
 }
@@ -66,11 +66,6 @@ func (n Nets) Networks() cfr.Nets {
 	return cfr.Nets{Hidden: n.Hidden, Precision: p}
 }
 
-// Memory bounds what the average strategy is learned from.
-type Memory struct {
-	StrategyRows int `yaml:"strategy_rows"`
-}
-
 // Evaluation is how often, and against whom, a run plays matches.
 type Evaluation struct {
 	Every     int      `yaml:"every"`
@@ -102,7 +97,7 @@ func Default() Config {
 		Encoding:   Encoding{Layout: "cards"},
 		Nets:       Nets{Hidden: []int{256, 256}, Precision: nets.Float32.String()},
 		Learner:    cfr.DefaultOptions(),
-		Memory:     Memory{StrategyRows: 1_000_000},
+		Memory:     cfr.DefaultMemory(),
 		Evaluation: Evaluation{Every: 50, Games: 400, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: slices.Clone(policies)},
 		Checkpoint: Schedule{Every: 50, Keep: 3},
 	}
@@ -185,7 +180,7 @@ const (
 
 // Validate reports the first impossible value of any section.
 func (c Config) Validate() error {
-	for _, section := range []func() error{c.validateName, c.validateRules, c.validateNets, c.Learner.Validate, c.validateEvaluation, c.validateNumbers} {
+	for _, section := range []func() error{c.validateName, c.validateRules, c.validateNets, c.Learner.Validate, c.Memory.Validate, c.validateEvaluation, c.validateNumbers} {
 		if err := section(); err != nil {
 			return err
 		}
@@ -276,7 +271,6 @@ func (c Config) validateNumbers() error {
 		{"run.minutes", c.Run.Minutes, 0, MaxMinutes},
 		{"run.iterations", float64(c.Run.Iterations), 0, MaxIterations},
 		{"run.workers", float64(c.Run.Workers), 0, maxWorkers},
-		{"memory.strategy_rows", float64(c.Memory.StrategyRows), 1, math.MaxInt32},
 		{"evaluation.every", float64(c.Evaluation.Every), 0, math.MaxInt32},
 		{"checkpoint.every", float64(c.Checkpoint.Every), 0, math.MaxInt32},
 		{"checkpoint.keep", float64(c.Checkpoint.Keep), 1, maxKeep},

@@ -28,8 +28,15 @@ var notes = map[string]string{
 	"nets.hidden":     "widths of the hidden layers of every network",
 	"nets.precision":  "numbers of traversal and play: float32, or int8, coarser, and faster where there is AVX2; training is in float32",
 
-	"learner.estimator":     "how counterfactual values are estimated",
+	"learner.estimator":     "how counterfactual values are estimated: critic, outcome, external or robust",
 	"learner.games":         "games traversed in an iteration",
+	"learner.nodes":         "most nodes of an iteration's trees; beyond them external and robust don't branch",
+	"learner.branch":        "actions that robust tries at a decision, at most",
+	"learner.branch_plies":  "plies before which external and robust branch, 0 for all",
+	"learner.branch_once":   "they branch at one decision of a game, the first from a ply drawn below branch_plies",
+	"learner.opponents":     "of the traverser: current, average, league, bots; as NAME or NAME=SHARE of the games",
+	"learner.accumulate":    "regrets of all iterations: window bootstraps them, reservoir remembers samples",
+	"learner.refit":         "how regrets are learned from a reservoir: from scratch, or continued",
 	"learner.epsilon":       "share of uniform exploration at the traverser's nodes",
 	"learner.lambda":        "λ of the return that the critic learns from",
 	"learner.window":        "iterations that bootstrapped regrets remember",
@@ -41,6 +48,7 @@ var notes = map[string]string{
 	"learner.scale":         "game points in one unit of utility",
 	"learner.batch":         "rows of a training step",
 	"learner.passes":        "passes over the rows of an iteration",
+	"learner.steps":         "training steps on what is remembered, 0 for as many as the passes over new rows take",
 	"learner.regret_rate":   "learning rate of the regret network",
 	"learner.critic_rate":   "learning rate of the critic",
 	"learner.strategy_rate": "learning rate of the strategy network",
@@ -49,6 +57,8 @@ var notes = map[string]string{
 	"learner.clip_norm":     "largest norm of a gradient, 0 for no limit",
 
 	"memory.strategy_rows": "decisions that the average strategy is learned from, at most",
+	"memory.regret_rows":   "the same of regrets, if they are accumulated in a reservoir",
+	"memory.snapshots":     "earlier regret networks that are kept, at most",
 
 	"evaluation.every":     "iterations between evaluations, a fifth of that before the first; 0 for none before the end",
 	"evaluation.games":     "games of a match, an even number: deals are played twice; 0 for no matches",

@@ -81,7 +81,7 @@ func Check(c run.Config) error {
 	if err != nil {
 		return err
 	}
-	_, err = cfr.NewPlan(encode.NewBatch(layout, nil), c.Nets.Hidden, c.Memory.StrategyRows, c.Learner)
+	_, err = cfr.NewPlan(encode.NewBatch(layout, nil), c.Nets.Hidden, c.Memory, c.Learner)
 	return err
 }
 
@@ -94,10 +94,10 @@ func (s *Session) prepare() (err error) {
 		return err
 	}
 	game := encode.NewBatch(s.layout, s.pool)
-	if s.plan, err = cfr.NewPlan(game, c.Nets.Hidden, c.Memory.StrategyRows, c.Learner); err != nil {
+	if s.plan, err = cfr.NewPlan(game, c.Nets.Hidden, c.Memory, c.Learner); err != nil {
 		return err
 	}
-	s.learner, err = cfr.NewLearner(game, c.Nets.Networks(), c.Memory.StrategyRows, c.Learner, c.Run.Seed, s.pool)
+	s.learner, err = cfr.NewLearner(game, c.Nets.Networks(), c.Memory, c.Learner, c.Run.Seed, s.pool)
 	return err
 }
 
@@ -144,7 +144,8 @@ func (s *Session) Learner() *cfr.Learner { return s.learner }
 func (s *Session) Plan() cfr.Plan { return s.plan }
 
 // Run iterates in the folder until the budget is spent. When ctx is cancelled
-// it finishes the iteration or match, saves, and returns ErrInterrupted.
+// it gives the traversal up, or finishes what it fits or plays, saves, and returns
+// ErrInterrupted.
 func (s *Session) Run(ctx context.Context) error {
 	s.started = s.now()
 	if s.learner.Iteration() == 0 && !s.logged { // the curves start with the untrained agent
@@ -208,8 +209,11 @@ func (s *Session) elapsed() time.Duration {
 // iterate does an iteration, and reports whether it was the last. That is
 // decided once: the last iteration is evaluated, whatever the clock says next.
 func (s *Session) iterate(ctx context.Context) (done bool, err error) {
-	m, err := s.learner.Iterate(s.Progress())
-	if err != nil {
+	m, err := s.learner.Iterate(ctx, s.Progress())
+	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return false, nil // the iteration hasn't happened
+	case err != nil:
 		return false, err
 	}
 	progress := s.Progress()
