@@ -42,7 +42,7 @@ RUN ?=
 # What `make performance` builds, which has the revision that `go run` lacks, and the agent it trains.
 PERFORMANCE = runs/make-performance
 
-performance: ## docs/performance.md: networks on this machine, and others' if OpenBLAS is here; some six minutes
+performance: ## docs/performance.md: networks on this machine, and others' if OpenBLAS is here; traversals; some twelve minutes
 	@test -z "$(RUN)" || test -d "$(RUN)" || { echo "RUN=$(RUN) is no folder"; exit 1; }
 	test -n "$(RUN)" || rm -rf $(PERFORMANCE)/agent
 	CGO_ENABLED=0 go build -buildvcs=auto -o $(PERFORMANCE)/ ./cmd/vtrain ./bench/peers
@@ -50,6 +50,8 @@ performance: ## docs/performance.md: networks on this machine, and others' if Op
 	$(PERFORMANCE)/vtrain bench forward --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --plot docs/forward.png
 	$(PERFORMANCE)/vtrain bench forward --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --input binary
 	$(PERFORMANCE)/vtrain bench train --seconds 0.5 --markdown docs/performance.md
+	$(PERFORMANCE)/vtrain bench traverse --repetitions 3 --batch 256,1024,4096 --markdown docs/performance.md --plot docs/traverse.png
+	$(PERFORMANCE)/vtrain bench traverse --repetitions 3 --batch 256,1024,4096 --estimator outcome --layout slots --hidden 512,512,512 --opponent average --markdown docs/performance.md
 	$(PERFORMANCE)/vtrain bench precision --agent "run:$(or $(RUN),$(PERFORMANCE)/agent)" --markdown docs/performance.md testdata/games_classic.jsonl.gz
 	$(PERFORMANCE)/peers -seconds 0.5 -markdown docs/performance.md || test $$? -eq 3 # no OpenBLAS, which it has said
 	@$(PERFORMANCE)/vtrain info | grep -qw avx2 || echo "no AVX2: not compared with OpenBLAS's kernels for Haswell"

@@ -71,10 +71,8 @@ func (g Grid) Validate() error {
 	if len(g.Layers) == 0 || len(g.Cores) == 0 || len(g.Batches) == 0 {
 		return errors.New("nothing to measure: no layers, no cores or no batch")
 	}
-	for _, c := range g.Cores {
-		if granted := ThisHost().Cores; c < 1 || c > granted {
-			return fmt.Errorf("%d cores, expected 1 to the %d granted", c, granted)
-		}
+	if err := checkCores(g.Cores); err != nil {
+		return err
 	}
 	for _, b := range g.Batches {
 		if b < 1 || b > maxBatch {
@@ -87,6 +85,17 @@ func (g Grid) Validate() error {
 		}
 		if floats := g.mostRows() * (shape.In() + shape.Out()); floats > maxFloats {
 			return fmt.Errorf("batch %d of %v: %d inputs and outputs, expected at most %d", g.mostRows(), shape, floats, maxFloats)
+		}
+	}
+	return nil
+}
+
+// checkCores returns an error that names a number of cores that there aren't.
+func checkCores(cores []int) error {
+	granted := ThisHost().Cores
+	for _, c := range cores {
+		if c < 1 || c > granted {
+			return fmt.Errorf("%d cores, expected 1 to the %d granted", c, granted)
 		}
 	}
 	return nil

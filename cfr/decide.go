@@ -53,21 +53,21 @@ const (
 const decideGrain = 256
 
 func (t *traversal) decideRange(lo, hi int) {
-	for _, place := range t.own[lo:hi] {
+	for _, place := range t.into.places[lo:hi] {
 		t.decide(place)
 	}
 }
 
-// decide chooses actions at a live node by the current policy, and records
+// decide chooses actions at a live node by a network's outputs, and records
 // them.
 func (t *traversal) decide(place int32) {
 	s, row := &t.samples, t.row(place)
 	lo, hi := s.Legal(row)
-	regrets, sigma := s.Regret[lo:hi], s.Sigma[lo:hi]
-	if !finite(regrets) || !finite(s.Q[lo:hi]) {
+	outputs, sigma := s.Regret[lo:hi], s.Sigma[lo:hi]
+	if !finite(outputs) || !finite(s.Q[lo:hi]) {
 		lower(&t.bad, int64(row))
 	}
-	MatchRegrets(sigma, regrets, 0, t.fallback)
+	t.head.policy(sigma, outputs, t.fallback)
 
 	b := t.level.Live[place]
 	stream := vec.At(vec.Key(t.seed, t.level.State.GameKeys()[b]), t.level.State.Plies()[b])
@@ -76,6 +76,9 @@ func (t *traversal) decide(place int32) {
 	switch {
 	case !t.traverses(b, row):
 		s.Role[row] = Opposes
+		if len(t.opponents) > 0 && t.by[place] != current {
+			s.Role[row] = Replaces
+		}
 		follow(xi, sigma, 0, &stream)
 	case !t.sampling.branches:
 		s.Role[row] = Teaches

@@ -20,7 +20,7 @@ func kuhnOptions() Options {
 
 func newKuhn(t *testing.T, o Options, pool *vec.Pool) *Learner {
 	t.Helper()
-	l, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{64, 64}}, Memory{StrategyRows: 1 << 17, RegretRows: 1 << 17}, o, 1, pool)
+	l, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{64, 64}}, Memory{StrategyRows: 1 << 17, RegretRows: 1 << 17, Snapshots: 4}, o, 1, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestSameBitsForAnyWorkers(t *testing.T) {
 		for _, n := range l.State().Networks {
 			got = slices.Concat(got, n.Params.Flat(), n.State.M, n.State.V)
 		}
-		got = append(got, l.memory.Policy.Data...)
+		got = append(got, l.memory.Value.Data...)
 		if want == nil {
 			want = got
 		}

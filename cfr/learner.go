@@ -107,6 +107,7 @@ func NewLearner(game vec.Batch, n Nets, memory Memory, o Options, seed uint64, p
 	if o.Accumulate == Reservoired {
 		l.regrets = NewReservoir(game, memory.RegretRows)
 	}
+	l.builder.bind(pool)
 	for _, net := range l.all() {
 		net.shape = Shape(game, n.Hidden, net.view)
 		net.precision, net.calibration = n.Precision, Calibration(game, net.view, n.Precision, seed)

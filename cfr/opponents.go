@@ -19,8 +19,9 @@ type Actor interface {
 // An opponent plays against the traverser, in place of the current policy, in a
 // share of the games.
 type opponent struct {
-	actor Actor
-	share float64
+	policy *Policy // whose engine takes part in the traversal's forwards, or nil
+	actor  Actor   // who else moves
+	share  float64
 }
 
 // current stands for the current policy in place of an opponent's number.
@@ -28,6 +29,9 @@ const current = 0
 
 // assign sets who decides at each live node.
 func (t *traversal) assign() {
+	if len(t.opponents) == 0 {
+		return
+	}
 	t.by = vec.Grow(t.by, len(t.level.Live))
 	keys, seed := t.level.State.GameKeys(), vec.Derive(t.seed, "opponents", 0)
 	for i, b := range t.level.Live {
@@ -49,18 +53,23 @@ func (t *traversal) opponentAt(u float64) uint8 {
 	return current
 }
 
-// ask lets an opponent move where it decides.
-func (t *traversal) ask(opponent int) {
-	t.theirs = vec.Keep(t.theirs, t.all, t.by, uint8(opponent+1))
-	if len(t.theirs) == 0 {
-		return
+// decidedBy returns the places of the level where one decides.
+func (t *traversal) decidedBy(who uint8) []int32 {
+	if len(t.opponents) == 0 {
+		return t.all
 	}
-	t.rows, t.actions = vec.Grow(t.rows, len(t.theirs)), vec.Grow(t.actions, len(t.theirs))
-	for i, place := range t.theirs {
+	t.some = vec.Keep(t.some, t.all, t.by, who)
+	return t.some
+}
+
+// ask lets somebody without a network move.
+func (t *traversal) ask(actor Actor, places []int32) {
+	t.rows, t.actions = vec.Grow(t.rows, len(places)), vec.Grow(t.actions, len(places))
+	for i, place := range places {
 		t.rows[i] = t.level.Live[place]
 	}
-	t.opponents[opponent].actor.Act(t.actions, t.level.State, t.rows)
-	for i, place := range t.theirs {
+	actor.Act(t.actions, t.level.State, t.rows)
+	for i, place := range places {
 		t.samples.replaced(t.row(place), t.actions[i])
 	}
 }
@@ -147,15 +156,15 @@ func (l *Learner) meet() error {
 		switch s.name {
 		case CurrentOpponent:
 		case AverageOpponent:
-			l.against(s.part, &Policy{head: Logits, engine: l.strategy.engine, seed: vec.Derive(l.seed, s.name, 0)})
+			l.against(opponent{policy: &Policy{head: Logits, engine: l.strategy.engine}, share: s.part})
 		case LeagueOpponent:
-			for i, oldest := range leagueAges {
-				p, err := l.policy(l.regret, Matching, l.frontier, vec.Derive(l.seed, s.name, uint64(i)))
+			for _, oldest := range leagueAges {
+				p, err := l.policy(l.regret, Matching, l.frontier, 0) // no seed: it doesn't draw
 				if err != nil {
 					return err
 				}
 				l.league = append(l.league, &leaguePlayer{p, oldest})
-				l.against(s.part/float64(len(leagueAges)), p)
+				l.against(opponent{policy: p, share: s.part / float64(len(leagueAges))})
 			}
 		default:
 			l.missing = append(l.missing, s.name)
@@ -164,9 +173,7 @@ func (l *Learner) meet() error {
 	return nil
 }
 
-func (l *Learner) against(part float64, a Actor) {
-	l.traversal.opponents = append(l.traversal.opponents, opponent{a, part})
-}
+func (l *Learner) against(o opponent) { l.traversal.opponents = append(l.traversal.opponents, o) }
 
 // Missing returns the opponents of the options that the learner doesn't have
 // itself. Enter brings them.
@@ -180,5 +187,5 @@ func (l *Learner) Enter(name string, a Actor) {
 		panic("cfr: an opponent enters that isn't missing")
 	}
 	l.missing = slices.Delete(l.missing, i, i+1)
-	l.against(all[slices.IndexFunc(all, func(s share) bool { return s.name == name })].part, a)
+	l.against(opponent{actor: a, share: all[slices.IndexFunc(all, func(s share) bool { return s.name == name })].part})
 }

@@ -156,6 +156,9 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// Weight returns what an iteration counts in the average policy, t^γ.
+func (o Options) Weight(iteration int) float64 { return math.Pow(float64(iteration), o.Averaging) }
+
 // alternatives writes names as a, b or c.
 func alternatives(names []string) string {
 	last := len(names) - 1

@@ -46,6 +46,9 @@ func NewPolicy(shape nets.MLP, params nets.Params, precision nets.Precision, cal
 	return &Policy{head: head, fallback: fallback, engine: engine, seed: seed}, nil
 }
 
+// Load makes the policy that of other parameters of the same shape.
+func (p *Policy) Load(params nets.Params) { p.engine.Load(params) }
+
 // Close frees the engine.
 func (p *Policy) Close() { p.engine.Close() }
 
@@ -106,10 +109,15 @@ func (p *Policy) row(i, actions int) {
 	p.outputs = vec.Grow(p.outputs, len(p.legal))
 	p.probabilities = vec.Grow(p.probabilities, len(p.legal))
 	gather(p.outputs, p.y[i*actions:], p.legal)
-	if p.head == Logits {
-		Softmax(p.probabilities, p.outputs)
+	p.head.policy(p.probabilities, p.outputs, p.fallback)
+}
+
+// policy sets dst to the policy that outputs for the legal actions stand for.
+func (h Head) policy(dst, outputs []float32, fallback Fallback) {
+	if h == Logits {
+		Softmax(dst, outputs)
 	} else {
-		MatchRegrets(p.probabilities, p.outputs, 0, p.fallback)
+		MatchRegrets(dst, outputs, 0, fallback)
 	}
 }
 

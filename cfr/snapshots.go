@@ -88,6 +88,6 @@ func (l *Learner) drawLeague(seed uint64) {
 			first = min(first, len(s.at)-1)
 			params = s.params[first+stream.Intn(len(s.at)-first)]
 		}
-		p.engine.Load(params)
+		p.Load(params)
 	}
 }

@@ -36,9 +36,8 @@ type traversal struct {
 	mask    []uint64  // [live,W]
 	x, y    []float32 // [part,D], [part,A]
 	all     []int32   // places in Live
-	own     []int32   // those that the current policy decides
-	theirs  []int32   // those that an opponent decides
-	by      []uint8   // [live] who decides: 0 for the current policy, or 1+ an opponent
+	some    []int32   // those that one of several deciders decides
+	by      []uint8   // [live] who decides: current, or 1+ an opponent
 	rows    []int32   // of a part, of an opponent, or the parents of the level below
 	actions []int32   // made there
 	ended   []int32   // nodes whose game has ended
@@ -50,9 +49,10 @@ type traversal struct {
 	tight bool         // the node budget forbids branching at this level
 	seed  uint64       // of the actions
 	bad   atomic.Int64 // lowest sample row with an output that isn't finite
+	head  Head         // of the network that decides
 	into  struct {     // where outputs go
 		dst    []float32 // ragged column
-		places []int32   // [part]
+		places []int32   // of a part, or of all that is decided
 	}
 	decideIn, gatherIn func(lo, hi int)
 	backupIn           func(depth int, level, below *vec.Level)
@@ -62,7 +62,7 @@ type traversal struct {
 type TraversalStats struct {
 	Levels   []int // nodes of each level, ends included
 	Plies    int   // nodes below the deals
-	Forwards int   // of the regret network
+	Forwards int   // of networks that choose actions
 	Rows     int   // in those
 	MaxRows  int   // in one
 	Tight    int   // decisions that would have branched, but for the node budget
@@ -146,25 +146,36 @@ func (t *traversal) row(place int32) int32 { return int32(t.first[len(t.first)-1
 // choose decides what to do at all live nodes of the level.
 func (t *traversal) choose(regret, critic nets.Engine, clk *clock) error {
 	t.all = vec.AllRows(t.all, len(t.level.Live))
-	t.own = t.all
-	if len(t.opponents) > 0 {
-		t.assign()
-		t.own = vec.Keep(t.own, t.all, t.by, current)
-	}
+	t.assign()
 	t.tight = t.sampling.branches && !t.affordable()
 	clk.add(&t.stages.Match)
-	t.forward(regret, vec.Information, t.own, t.samples.Regret, clk)
-	t.count()
 	if critic != nil {
 		t.forward(critic, vec.History, t.all, t.samples.Q, clk)
 	}
 	t.bad.Store(math.MaxInt64)
-	t.pool.Run(len(t.own), decideGrain, t.decideIn)
-	for i := range t.opponents {
-		t.ask(i)
+	t.decideBy(regret, Matching, t.decidedBy(current), clk)
+	for i, o := range t.opponents {
+		switch places := t.decidedBy(uint8(i + 1)); {
+		case len(places) == 0:
+		case o.policy != nil:
+			t.decideBy(o.policy.engine, o.policy.head, places, clk)
+		default:
+			t.ask(o.actor, places)
+			clk.add(&t.stages.Match)
+		}
 	}
-	clk.add(&t.stages.Match)
 	return t.finite()
+}
+
+// decideBy decides places of the level by a network.
+func (t *traversal) decideBy(engine nets.Engine, head Head, places []int32, clk *clock) {
+	t.forward(engine, vec.Information, places, t.samples.Regret, clk)
+	t.stats.Forwards += (len(places) + t.part - 1) / t.part
+	t.stats.Rows += len(places)
+	t.stats.MaxRows = max(t.stats.MaxRows, min(len(places), t.part))
+	t.into.places, t.head = places, head
+	t.pool.Run(len(places), decideGrain, t.decideIn)
+	clk.add(&t.stages.Match)
 }
 
 // forward evaluates a network at places of the level, in parts, and gathers its
@@ -187,13 +198,6 @@ func (t *traversal) forward(engine nets.Engine, view vec.View, places []int32, d
 		t.pool.Run(len(part), decideGrain, t.gatherIn)
 		clk.add(&t.stages.Match)
 	}
-}
-
-// count adds the forwards of the regret network to the statistics.
-func (t *traversal) count() {
-	t.stats.Forwards += (len(t.own) + t.part - 1) / t.part
-	t.stats.Rows += len(t.own)
-	t.stats.MaxRows = max(t.stats.MaxRows, min(len(t.own), t.part))
 }
 
 func (t *traversal) gatherRange(lo, hi int) {

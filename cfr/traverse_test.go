@@ -2,7 +2,9 @@ package cfr
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +36,12 @@ func estimators() map[string]Options {
 		"first plies":      with(func(o *Options) { o.Estimator = External }),
 		"once":             with(func(o *Options) { o.Estimator, o.BranchOnce = External, true }),
 		"robust":           with(func(o *Options) { o.Estimator, o.Branch, o.BranchPlies = Robust, 1, 0 }),
-		"no budget":        with(func(o *Options) { o.Estimator, o.Nodes = External, 4*o.Games }),
+		"average":          with(func(o *Options) { o.Opponents = []string{"average=.6", "current"} }),
+		"league":           with(func(o *Options) { o.Estimator, o.Opponents = Outcome, []string{"league"} }),
+		"crowd": with(func(o *Options) {
+			o.Estimator, o.BranchPlies, o.Opponents = External, 0, []string{"league", "lazy=.5", "current"}
+		}),
+		"no budget": with(func(o *Options) { o.Estimator, o.Nodes = External, 4*o.Games }),
 	}
 }
 
@@ -48,6 +55,10 @@ func TestBackupAgainstDefinition(t *testing.T) {
 
 func againstDefinition(t *testing.T, o Options) {
 	l := newKuhn(t, o, nil)
+	for _, name := range l.Missing() {
+		l.Enter(name, lazy{})
+	}
+	mustTraverse(t, l, 11)
 	mustTraverse(t, l, 12)
 	s := &l.traversal.samples
 	state := s.State.(*kuhn.Batch)
@@ -113,8 +124,81 @@ func againstDefinition(t *testing.T, o Options) {
 		if want := wanted(o, traverses, state.Plies()[r]); tried != want && want > 0 {
 			t.Fatalf("history %d: %d actions tried, expected %d", h, tried, want)
 		}
-		if teaches := s.Role[r] == Teaches; teaches && !traverses || (s.Role[r] == Opposes) == traverses {
+		if opposes := s.Role[r] == Opposes || s.Role[r] == Replaces; opposes == traverses {
 			t.Fatalf("history %d: role %d of a player who traverses: %v", h, s.Role[r], traverses)
+		}
+	}
+}
+
+// lazy is an opponent who never bets.
+type lazy struct{}
+
+func (lazy) Act(dst []int32, _ vec.Batch, _ []int32) { clear(dst) }
+
+// TestOpponents: each plays against the traverser in its share of the games, from
+// their beginning to their end.
+func TestOpponents(t *testing.T) {
+	o := kuhnOptions()
+	o.Games, o.Opponents = 4000, []string{"lazy=.3", "average=.2", "league=.25", "current"}
+	l := newKuhn(t, o, nil)
+	if _, err := l.Iterate(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "lazy") {
+		t.Fatalf("error %v, expected one that names who is missing", err)
+	}
+	l.Enter("lazy", lazy{})
+	iterate(t, l, 2)
+	s := &l.traversal.samples
+	games := map[uint64]Role{}
+	counts := map[string]int{}
+	for r := range int32(s.Rows()) {
+		key, role := s.State.GameKeys()[r], s.Role[r]
+		if role == Teaches {
+			continue
+		}
+		if before, seen := games[key]; seen && before != role {
+			t.Fatalf("the opponent of game %d has roles %d and %d", key, before, role)
+		} else if seen {
+			continue
+		}
+		games[key] = role
+		lo, hi := s.Legal(r)
+		switch {
+		case role == Opposes:
+			counts["current"]++
+		case slices.Max(s.Regret[lo:hi]) == 0 && slices.Min(s.Regret[lo:hi]) == 0: // no network's outputs
+			counts["lazy"]++
+		default:
+			counts["networks"]++
+		}
+	}
+	n := float64(len(games))
+	for name, share := range map[string]float64{"current": .25, "lazy": .3, "networks": .45} {
+		if got := float64(counts[name]) / n; math.Abs(got-share) > 4*math.Sqrt(share/n) {
+			t.Errorf("%s played %.3f of %g games, expected %g", name, got, n, share)
+		}
+	}
+}
+
+func TestShares(t *testing.T) {
+	for text, want := range map[string]string{
+		"current":        "[{current 1}]",
+		"current a=.25":  "[{current 0.75} {a 0.25}]",
+		"a b c=.5 d":     "[{a 0.16666666666666666} {b 0.16666666666666666} {c 0.5} {d 0.16666666666666666}]",
+		"a=.1 b=.2 c=.7": "[{a 0.1} {b 0.2} {c 0.7}]",
+		"a=.5":           "have 0.5 of all games",
+		"a=.75 b=.5 c":   "have 1.25 of all games",
+		"a=2":            "opponents[0]",
+		"a b=many":       "opponents[1]",
+		"":               "opponents is empty",
+	} {
+		o := DefaultOptions()
+		o.Opponents = strings.Fields(text)
+		all, err := o.shares()
+		got := fmt.Sprint(all)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%q gives %s, expected %s", text, got, want)
 		}
 	}
 }

@@ -31,12 +31,22 @@ type Cards struct {
 	faces   int // divisor of sums of faces
 	deckMax int // divisor of the deck
 
-	scoreOf []float32        // [2^K] scaled points of an expedition, by its set
-	faceOf  []float32        // [2^K] scaled sum of faces, by set
+	numbers uint16           // the numbers of a colour
+	sets    []cardSet        // [2^K] of one colour
 	deckOf  []float32        // [cards+1] scaled size of the deck
 	depths  []uint32         // [cards+1] the deck thermometer's bits
 	eight   *[256][8]float32 // the features that a byte stands for
 	observe kernel
+}
+
+// A cardSet is what is looked up of a set of cards of one colour, side by side
+// because most of it is asked at once.
+type cardSet struct {
+	score   float32 // scaled points of the expedition
+	faces   float32 // scaled sum of faces
+	points  int32   // of the expedition
+	fits    uint16  // the cards that the expedition can take
+	started uint16  // 1 if there are any cards
 }
 
 // cardsFields are the indices that the encoder writes to: those of a colour
@@ -152,11 +162,17 @@ func (c *Cards) setParts() []string {
 }
 
 func (c *Cards) setTables(t *rules.Tables) {
-	c.scoreOf = make([]float32, 1<<c.cfg.PerColor())
-	c.faceOf = make([]float32, 1<<c.cfg.PerColor())
-	for set := range c.scoreOf {
-		c.scoreOf[set] = float32(t.SetScore(uint16(set))) / float32(c.points)
-		c.faceOf[set] = float32(t.FaceSum(uint16(set))) / float32(c.faces)
+	c.numbers = uint16(1<<c.cfg.PerColor() - 1<<c.cfg.Wagers)
+	c.sets = make([]cardSet, 1<<c.cfg.PerColor())
+	for i := range c.sets {
+		set := uint16(i)
+		c.sets[i] = cardSet{
+			score:   float32(t.SetScore(set)) / float32(c.points),
+			faces:   float32(t.FaceSum(set)) / float32(c.faces),
+			points:  t.SetScore(set),
+			fits:    t.Fits(^uint16(0), set),
+			started: uint16(flag(set != 0)),
+		}
 	}
 	c.deckOf = make([]float32, c.cfg.Cards()+1)
 	c.depths = make([]uint32, c.cfg.Cards()+1)
@@ -243,34 +259,50 @@ func (c *Cards) observeRange(k *call, lo, hi int) {
 }
 
 // encode writes one row: for each colour the bits of its block as one string,
-// eight features at a time, then its few numbers over zeros left for them.
+// then its few numbers over zeros left for them.
 func (c *Cards) encode(dst []float32, g *rules.Games, b int32, player int, theirs *vec.Column[uint16]) {
-	colors := c.cfg.Colors
-	own := (int(b)*2 + player) * colors
-	other := (int(b)*2 + 1 - player) * colors
+	v, colors := &c.view, c.cfg.Colors
+	own, other := (int(b)*2+player)*colors, (int(b)*2+1-player)*colors
 	hand, exp := g.Hand.Data[own:own+colors], g.Exp.Data[own:own+colors]
 	theirExp, shown := g.Exp.Data[other:other+colors], theirs.Data[other:other+colors]
-	theirHand, deck := g.Hand.Data[other:other+colors], g.Deck.Row(b)
-	pending := int(g.Pending.Data[b])
+	var piles [rules.MaxColors]uint64
+	c.pileBits(piles[:colors], g, b)
+	size, started := uint(c.cfg.PerColor())&31, uint(v.started-v.pile)&63
 	var margin int32
+	rest := dst
 	for k, h := range hand {
 		e, f := exp[k], theirExp[k]
-		pile := c.pileSet(h, theirHand[k], e, f, deck[k])
-		tail := uint64(2)<<(g.PileTop(b, k)+1)>>2<<(c.view.top-c.view.pile) |
-			flag(k == pending)<<(c.view.pending-c.view.pile) |
-			flag(e != 0)<<(c.view.started-c.view.pile) |
-			flag(f != 0)<<(c.view.theirStarted-c.view.pile) |
-			uint64(pile)
-		low := uint64(h) | uint64(e)<<c.view.exp | uint64(f)<<c.view.theirExp | uint64(shown[k])<<c.view.theirHand
-		block := dst[k*c.block : (k+1)*c.block]
-		c.expand(block, low|tail<<c.view.pile, tail>>(64-c.view.pile))
-		block[c.view.score] = c.scoreOf[e]
-		block[c.view.theirScore] = c.scoreOf[f]
-		block[c.view.playable] = c.faceOf[g.Fits(h, e)]
-		block[c.view.inHand] = c.faceOf[h]
-		margin += g.SetScore(e) - g.SetScore(f)
+		mine, yours := &c.sets[e], &c.sets[f]
+		tail := piles[k%rules.MaxColors] | uint64(mine.started|yours.started<<1)<<started
+		low := tail<<size | uint64(shown[k])
+		low = low<<size | uint64(f)
+		low = low<<size | uint64(e)
+		low = low<<size | uint64(h)
+		c.expand(rest[:c.block], low, tail>>(64-v.pile))
+		numbers := (*[6]float32)(rest[v.score:]) // two of them are bits
+		numbers[0], numbers[1] = mine.score, yours.score
+		numbers[4], numbers[5] = c.sets[h&mine.fits].faces, c.sets[h].faces
+		margin += mine.points - yours.points
+		rest = rest[c.block:]
 	}
-	c.encodeCommon(dst[colors*c.block:], g, b, margin)
+	if pending := g.Pending.Data[b]; pending != rules.NoPending {
+		dst[int(pending)*c.block+v.pending] = 1
+	}
+	c.encodeCommon(rest, g, b, margin)
+}
+
+// pileBits sets dst, [C], to the bits of the fields of each colour's pile: its
+// numbers are those that are nowhere else, and the rest of it are wagers.
+func (c *Cards) pileBits(dst []uint64, g *rules.Games, b int32) {
+	n := len(dst)
+	hands, exps := g.Hand.Row(b), g.Exp.Row(b)
+	top := uint(c.view.top-c.view.pile) & 63
+	for k, deck := range g.Deck.Row(b)[:n] {
+		numbers := c.numbers &^ (hands[k] | hands[k+n] | exps[k] | exps[k+n] | deck)
+		cards, topType := g.PileTopType(b, k)
+		wagers := cards - uint8(bits.OnesCount16(numbers))
+		dst[k] = uint64(numbers) | (1<<(wagers&31) - 1) | topType<<top
+	}
 }
 
 func (c *Cards) encodeCommon(dst []float32, g *rules.Games, b int32, margin int32) {
@@ -283,24 +315,24 @@ func (c *Cards) encodeCommon(dst []float32, g *rules.Games, b int32, margin int3
 	dst[c.view.margin] = float32(margin) / float32(c.margin)
 }
 
-// expand writes the bits of a string of up to 128 as features, lowest first.
+// expand writes the bits of a string of up to 128 as features, lowest first: a
+// word at a time, written out because a loop would check each length.
 func (c *Cards) expand(dst []float32, low, high uint64) {
-	for ; len(dst) >= 8; dst = dst[8:] {
-		*(*[8]float32)(dst) = c.eight[low&255]
-		low = low>>8 | high<<56
-		high >>= 8
+	eight := c.eight
+	for ; len(dst) >= 64; dst, low = dst[64:], high {
+		word := (*[64]float32)(dst)
+		*(*[8]float32)(word[0:]) = eight[low&255]
+		*(*[8]float32)(word[8:]) = eight[low>>8&255]
+		*(*[8]float32)(word[16:]) = eight[low>>16&255]
+		*(*[8]float32)(word[24:]) = eight[low>>24&255]
+		*(*[8]float32)(word[32:]) = eight[low>>32&255]
+		*(*[8]float32)(word[40:]) = eight[low>>40&255]
+		*(*[8]float32)(word[48:]) = eight[low>>48&255]
+		*(*[8]float32)(word[56:]) = eight[low>>56]
 	}
-}
-
-// pileSet returns the cards of a colour that are nowhere else: faster than
-// walking the pile, and without a branch.
-func (c *Cards) pileSet(hand, theirHand, exp, theirExp, deck uint16) uint16 {
-	all := uint16(1<<c.cfg.PerColor() - 1)
-	wagers := uint16(1<<c.cfg.Wagers - 1)
-	numbers := all &^ wagers &^ (hand | theirHand | exp | theirExp | deck)
-	four := uint64(hand&wagers) | uint64(theirHand&wagers)<<16 | uint64(exp&wagers)<<32 | uint64(theirExp&wagers)<<48
-	left := c.cfg.Wagers - bits.OnesCount64(four) - bits.OnesCount16(deck&wagers)
-	return numbers | uint16(1<<left-1)
+	for ; len(dst) >= 8; dst, low = dst[8:], low>>8 {
+		*(*[8]float32)(dst) = eight[low&255]
+	}
 }
 
 // Legal implements Layout.

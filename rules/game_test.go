@@ -328,6 +328,10 @@ func TestViews(t *testing.T) {
 				if got := games.PileTop(0, c); got != top {
 					t.Fatalf("%s, ply %d: top %d, expected %d", name, g.Plies(), got, top)
 				}
+				cards, bit := games.PileTopType(0, c)
+				if want := uint64(1) << (top + 1) >> 1; int(cards) != len(pile) || bit != want {
+					t.Fatalf("%s, ply %d: %d cards and top type %b, expected %d and %b", name, g.Plies(), cards, bit, len(pile), want)
+				}
 				if got, want := games.PileSet(0, c), setOf(games.Tables, pile, c); got != want {
 					t.Fatalf("%s, ply %d: the pile is %b, expected %b", name, g.Plies(), got, want)
 				}

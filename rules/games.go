@@ -78,6 +78,7 @@ func (g *Games) New() *Games { return newGames(g.Tables, g.pool, g.ordered) }
 
 func newGames(t *Tables, pool *vec.Pool, ordered bool) *Games {
 	g := &Games{Tables: t, pool: pool, ordered: ordered}
+	g.Share(pool)
 	c := t.Colors
 	vec.Attach(&g.Arena, "hand", &g.Hand, 2*c)
 	vec.Attach(&g.Arena, "exp", &g.Exp, 2*c)
@@ -144,6 +145,18 @@ func (g *Games) PileTop(b int32, color int) int {
 	}
 	return g.pileRank(g.Pile.Data[i] >> (4 * (n - 1)) & 15)
 }
+
+// PileTopType returns the cards of a pile and the type of the top one as a bit:
+// 1<<rank, 0 if the pile is empty.
+func (g *Games) PileTopType(b int32, color int) (cards uint8, top uint64) {
+	i := int(b)*g.Colors + color
+	n := g.PileLen.Data[i]
+	code := g.Pile.Data[i] >> (4 * (n - 1) & 63) & 15 // 0 if n is
+	return n, holds(n) << (g.pileRank(code) & 63)
+}
+
+// holds is 1 if a pile of n cards holds one, without a branch: it has at most 16.
+func holds(n uint8) uint64 { return (uint64(n) + 15) >> 4 }
 
 // PileSet returns the cards of a pile as a set of its colour.
 func (g *Games) PileSet(b int32, color int) uint16 {
@@ -318,7 +331,7 @@ func (g *Games) colors(column *vec.Column[uint16], b int32, player int) []uint16
 func (g *Games) legalDraws(mask []uint64, b int32) {
 	var piles uint64 // [C] bits of piles that hold a card
 	for c, n := range g.PileLen.Row(b) {
-		piles |= min(uint64(n), 1) << c
+		piles |= holds(n) << c
 	}
 	if pending := g.Pending.Data[b]; pending != NoPending {
 		piles &^= 1 << pending

@@ -91,13 +91,10 @@ func (t *Tables) fits(exp uint16) uint16 {
 	return ^uint16(0) << bits.Len16(exp&^t.wagerSet)
 }
 
-// TypeBits returns the card types of a set: bit r for rank r, wagers once.
+// TypeBits returns the card types of a set: bit r for rank r, wagers once. Of
+// wagers the lowest bit says whether there are any.
 func (t *Tables) TypeBits(set uint16) uint64 {
-	types := uint64(set>>t.Wagers) << 1
-	if set&t.wagerSet != 0 {
-		types |= 1
-	}
-	return types
+	return uint64(set>>(t.Wagers&15))<<1 | uint64(set&t.wagerSet&1)
 }
 
 // With returns a set with one more card of a rank, which it must have room

@@ -48,34 +48,64 @@ func (c *Column[T]) bytes() int {
 	return c.W * int(unsafe.Sizeof(zero))
 }
 
-func (c *Column[T]) copyRows(at []int32, from column, rows []int32) {
+func (c *Column[T]) copyRun(to int, from column, row, n int) {
+	src := c.like(from)
+	copy(c.Data[to*c.W:(to+n)*c.W], src.Data[row*c.W:(row+n)*c.W])
+}
+
+func (c *Column[T]) copyRows(to places, from column, rows []int32) {
+	src := c.like(from)
+	if c.W == 1 {
+		for i, r := range rows {
+			c.Data[to.of(i)] = src.Data[r]
+		}
+		return
+	}
+	for i, r := range rows {
+		copy(c.Row(int32(to.of(i))), src.Row(r))
+	}
+}
+
+func (c *Column[T]) mustMatch(from column) { c.like(from) }
+
+// like returns the other column, which must be of the same type and width.
+func (c *Column[T]) like(from column) *Column[T] {
 	src, ok := from.(*Column[T])
 	if !ok || src.W != c.W {
 		panic(badColumn)
 	}
-	if c.W == 1 {
-		copyScalars(c.Data, at, src.Data, rows)
-		return
-	}
-	for i, r := range rows {
-		to := int32(i)
-		if at != nil {
-			to = at[i]
-		}
-		copy(c.Row(to), src.Row(r))
-	}
+	return src
 }
 
-func copyScalars[T Element](dst []T, at []int32, src []T, rows []int32) {
-	if at == nil {
-		for i, r := range rows {
-			dst[i] = src[r]
-		}
-		return
+// places are the rows that copies go to: at, or without it first, first+1, ….
+type places struct {
+	first int
+	at    []int32
+}
+
+func (p places) of(i int) int {
+	if p.at != nil {
+		return int(p.at[i])
 	}
-	for i, r := range rows {
-		dst[at[i]] = src[r]
+	return p.first + i
+}
+
+// from returns the places from the i-th on.
+func (p places) from(i int) places {
+	if p.at != nil {
+		return places{at: p.at[i:]}
 	}
+	return places{first: p.first + i}
+}
+
+// run returns how many of the first rows are consecutive, and go to places that
+// are.
+func (p places) run(rows []int32) int {
+	n := 1
+	for n < len(rows) && rows[n] == rows[n-1]+1 && (p.at == nil || p.at[n] == p.at[n-1]+1) {
+		n++
+	}
+	return n
 }
 
 // A Field is a column as a value: what is needed to store it elsewhere.
@@ -103,7 +133,9 @@ type column interface {
 	data() (values any, w int)
 	resize(rows, limit int)
 	bytes() int
-	copyRows(at []int32, from column, rows []int32)
+	mustMatch(from column)
+	copyRun(to int, from column, row, n int)
+	copyRows(to places, from column, rows []int32)
 }
 
 // An Arena keeps columns of equal length. Its memory only ever grows, at least
@@ -114,6 +146,18 @@ type Arena struct {
 	limit   int // most rows, 0 for any number
 	columns []column
 	names   []string
+
+	pool     *Pool
+	gathered struct { // arguments of the Gather that is running
+		src  *Arena
+		rows []int32
+	}
+	gatherIn func(lo, hi int)
+}
+
+// Share makes Gather run on a pool; nil is the caller alone.
+func (a *Arena) Share(pool *Pool) {
+	a.pool, a.gatherIn = pool, a.gatherRange
 }
 
 // Attach adds a column of width w to the arena. The column must outlive it and
@@ -168,34 +212,68 @@ func (a *Arena) Resize(rows int) {
 	}
 }
 
-// Gather makes the arena hold copies of src's rows, in the order given.
+// gatherGrain is the rows that a worker copies at a time: some ten microseconds.
+const gatherGrain = 512
+
+// Gather makes the arena hold copies of src's rows, in the order given. It runs
+// on the pool of Share, and is cheapest where rows follow each other.
 func (a *Arena) Gather(src *Arena, rows []int32) {
 	a.Resize(len(rows))
-	a.copyRows(nil, src, rows)
+	if a.pool == nil {
+		a.copyRows(places{}, src, rows)
+		return
+	}
+	a.gathered.src, a.gathered.rows = src, rows
+	a.pool.Run(len(rows), gatherGrain, a.gatherIn)
+	a.gathered.src, a.gathered.rows = nil, nil
 }
 
-// Scatter overwrites row at[i] with row rows[i] of src, for every i.
+func (a *Arena) gatherRange(lo, hi int) {
+	a.copyRows(places{first: lo}, a.gathered.src, a.gathered.rows[lo:hi])
+}
+
+// Scatter overwrites row at[i] with row rows[i] of src, for every i in turn: of
+// those that go to the same row the last stays. It runs on the caller alone, so
+// that several may run at once, if none writes what another does.
 func (a *Arena) Scatter(at []int32, src *Arena, rows []int32) {
 	if len(at) != len(rows) {
 		panic(badLength)
 	}
-	a.copyRows(at, src, rows)
+	a.copyRows(places{at: at}, src, rows)
 }
 
-func (a *Arena) copyRows(at []int32, src *Arena, rows []int32) {
+// longRun is the rows from which on consecutive ones are copied as one piece.
+// Others are copied that many at a time, column by column.
+const longRun = 32
+
+func (a *Arena) copyRows(to places, src *Arena, rows []int32) {
 	if len(a.columns) != len(src.columns) {
 		panic(badColumn)
 	}
 	for i, c := range a.columns {
-		c.copyRows(at, src.columns[i], rows)
+		c.mustMatch(src.columns[i])
+	}
+	for len(rows) > 0 {
+		n := to.run(rows)
+		if n >= longRun {
+			for i, c := range a.columns {
+				c.copyRun(to.of(0), src.columns[i], int(rows[0]), n)
+			}
+		} else {
+			n = min(longRun, len(rows))
+			for i, c := range a.columns {
+				c.copyRows(to, src.columns[i], rows[:n])
+			}
+		}
+		to, rows = to.from(n), rows[n:]
 	}
 }
 
 // AllRows returns dst as the index vector 0, 1, … n-1, reusing its memory.
 func AllRows(dst []int32, n int) []int32 {
-	dst = dst[:0]
-	for i := range n {
-		dst = append(dst, int32(i))
+	dst = Grow(dst[:0], n)
+	for i := range dst {
+		dst[i] = int32(i)
 	}
 	return dst
 }

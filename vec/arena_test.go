@@ -113,6 +113,58 @@ func TestArena(t *testing.T) {
 	})
 }
 
+// inRuns returns n rows of a source in pieces of consecutive ones, of all lengths
+// around those that are copied at once, one row alone and twice the same included.
+func inRuns(n, source int, s *Stream) []int32 {
+	var rows []int32
+	for len(rows) < n {
+		length := 1 + s.Intn([]int{1, longRun, 3 * longRun, source}[s.Intn(4)])
+		first := s.Intn(source - length + 1)
+		for i := range length {
+			rows = append(rows, int32(first+i))
+		}
+	}
+	return rows[:n]
+}
+
+// TestCopiesOfRuns gathers and scatters runs of rows, some of them to the same
+// places, with every number of workers.
+func TestCopiesOfRuns(t *testing.T) {
+	const source = 4 * longRun
+	src, s := newTable(), At(3, 0)
+	from := fillTable(src, source, 0)
+	for _, workers := range []int{0, 1, 3} {
+		pool := NewPool(max(workers, 1))
+		defer pool.Close()
+		dst := newTable()
+		if workers > 0 {
+			dst.Share(pool)
+		}
+		for _, n := range []int{0, 1, longRun - 1, longRun, gatherGrain, gatherGrain + 1, 3*gatherGrain + 7} {
+			rows := inRuns(n, source, &s)
+			dst.Gather(&src.Arena, poisoned(rows))
+			want := make([]record, n)
+			for i, r := range rows {
+				want[i] = from[r]
+			}
+			if !slices.Equal(dst.records(), want) {
+				t.Fatalf("%d workers, %d rows: gathered others", workers, n)
+			}
+			if n < source {
+				continue
+			}
+			at, rows := inRuns(n/2, n, &s), inRuns(n/2, source, &s)
+			dst.Scatter(poisoned(at), &src.Arena, poisoned(rows))
+			for i, r := range rows {
+				want[at[i]] = from[r]
+			}
+			if !slices.Equal(dst.records(), want) {
+				t.Fatalf("%d workers, %d rows: scattered others", workers, n)
+			}
+		}
+	}
+}
+
 // TestArenaGrowthKeepsRows grows far beyond the first memory, by single rows.
 func TestArenaGrowthKeepsRows(t *testing.T) {
 	a := newTable()

@@ -49,7 +49,9 @@ type Batch interface {
 	Deal(n int, seed, first uint64)
 	// Gather replaces the batch by copies of src's rows; rows may repeat.
 	Gather(src Batch, rows []int32)
-	// Scatter overwrites row at[i] with row rows[i] of src.
+	// Scatter overwrites row at[i] with row rows[i] of src, one after the other,
+	// on the calling goroutine alone. Several calls may run at once if no row is
+	// written by two.
 	Scatter(at []int32, src Batch, rows []int32)
 
 	// Finished is the column [B] of flags: 1 once a game has ended.

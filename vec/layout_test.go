@@ -34,7 +34,10 @@ func newPlanes[T Element](rows int, widths []int) planes[T] {
 func (p *planes[T]) gather(src *planes[T], rows []int32) {
 	n := len(rows)
 	for w := range len(src.data) / src.rows {
-		copyScalars(p.data[w*n:(w+1)*n], nil, src.data[w*src.rows:(w+1)*src.rows], rows)
+		dst, plane := p.data[w*n:(w+1)*n], src.data[w*src.rows:(w+1)*src.rows]
+		for i, r := range rows {
+			dst[i] = plane[r]
+		}
 	}
 }
 

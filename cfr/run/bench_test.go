@@ -32,9 +32,9 @@ func bigState(b *testing.B, rows int) (Config, cfr.State) {
 	games := rules.NewGames(c.Rules.Config, nil)
 	games.Deal(rows, 1, 0)
 	var more vec.Arena
-	var policy vec.Column[float32]
+	var value vec.Column[float32]
 	var iteration vec.Column[uint32]
-	vec.Attach(&more, "policy", &policy, layout.MaxLegal())
+	vec.Attach(&more, "value", &value, layout.MaxLegal())
 	vec.Attach(&more, "iteration", &iteration, 1)
 	more.Resize(rows)
 	s.Memory = cfr.MemoryState{Rows: rows, Seen: uint64(rows), Fields: append(games.Arena.Fields(), more.Fields()...)}

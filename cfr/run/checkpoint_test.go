@@ -297,8 +297,8 @@ func TestForgedManifests(t *testing.T) {
 		change func(m *Manifest)
 		parts  []string
 	}{
-		{func(m *Manifest) { m.Format = 2 }, []string{"manifest.json: format 2, expected at most 1"}},
-		{func(m *Manifest) { m.Format = 0 }, []string{"format 0, expected 1"}},
+		{func(m *Manifest) { m.Format = 3 }, []string{"manifest.json: format 3, expected at most 2"}},
+		{func(m *Manifest) { m.Format = 0 }, []string{"format 0, expected 1 to 2"}},
 		{func(m *Manifest) { m.Encoding.Layout = "slots-d0s0" }, []string{"encoding is slots-d0s0 version", "expected cards version"}},
 		{func(m *Manifest) { m.Encoding.Version = 99 }, []string{"encoding is cards version 99, expected cards version"}},
 		{func(m *Manifest) { m.Networks[0].Tensors[0].Shape, m.Networks[0].Moments = []int{7, 8}, 0 }, []string{"hidden layers of the critic network are [8 16], expected [16 16]"}},

@@ -160,12 +160,19 @@ func TestReconfigure(t *testing.T) {
 	if d := Diff(f.Config, c); len(d) > 0 {
 		t.Errorf("not kept: %v", d)
 	}
-	for _, s := range []string{"rules.hand=7", "nets.hidden=8", "learner.scale=10", "run.seed=2", "memory.strategy_rows=5", "encoding.layout=slots-d0s0"} {
+	for s, both := range map[string]string{
+		"rules.hand=7":               "rules.hand is 7, expected 8",
+		"nets.hidden=8":              "nets.hidden is [8], expected [256, 256]",
+		"learner.scale=10":           "learner.scale is 10, expected 40",
+		"run.seed=2":                 "run.seed is 2, expected 1",
+		"memory.strategy_rows=5":     "memory.strategy_rows is 5, expected 1000000",
+		"encoding.layout=slots-d0s0": "encoding.layout is slots-d0s0, expected cards",
+	} {
 		c := f.Config
 		if err := c.Set(s); err != nil {
 			t.Fatal(err)
 		}
-		mustFail(t, f.Reconfigure(c), f.Dir, strings.SplitN(s, "=", 2)[0]+" is ", "a run that has begun can't change it")
+		mustFail(t, f.Reconfigure(c), f.Dir, both, "a run that has begun can't change it")
 	}
 	c.Learner.Epsilon = 7
 	mustFail(t, f.Reconfigure(c), "epsilon is 7")

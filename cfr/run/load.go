@@ -206,7 +206,7 @@ func (k *Checkpoint) loadMemory() error {
 	for i, c := range m.Columns {
 		data := newElements(specs[i].dtype, m.Rows*c.Width)
 		arrays[c.Name] = data
-		k.State.Memory.Fields = append(k.State.Memory.Fields, vec.Field{Name: c.Name, W: c.Width, Data: data})
+		k.State.Memory.Fields = append(k.State.Memory.Fields, vec.Field{Name: k.Manifest.columnName(c.Name), W: c.Width, Data: data})
 	}
 	return r.readAll(arrays)
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // formatVersion is the version of the checkpoint format. A change that older
-// programs can't read raises it.
-const formatVersion = 1
+// programs can't read raises it; older formats are read on. Format 1 called the
+// reservoir's column of values policy.
+const formatVersion = 2
 
 // A Manifest describes a checkpoint. Rules, scale and the like are those of its
 // configuration, a file of its own.
@@ -214,6 +215,14 @@ func (m *Manifest) columns() []tensorSpec {
 		specs = append(specs, tensorSpec{c.Name, []int{m.Memory.Rows, c.Width}, dtype})
 	}
 	return specs
+}
+
+// columnName returns what a column of the reservoir is called since format 2.
+func (m *Manifest) columnName(stored string) string {
+	if m.Format < 2 && stored == "policy" {
+		return "value"
+	}
+	return stored
 }
 
 // newParams allocates the parameters of a network.

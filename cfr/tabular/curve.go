@@ -52,7 +52,9 @@ func isRound(n int) bool {
 }
 
 func (c *Curve) measure(t *Tree, s Solver, iteration int, spent time.Duration) error {
-	s.Average(c.Policy)
+	if err := s.Average(c.Policy); err != nil {
+		return err
+	}
 	gap := t.NashConv(c.Policy)
 	if math.IsNaN(gap) || math.IsInf(gap, 0) {
 		return fmt.Errorf("iteration %d: NashConv is %v, expected a finite number", iteration, gap)

@@ -31,6 +31,21 @@ func normalise(weights []float64) {
 	}
 }
 
+// AddPlan adds to weights a policy as a plan for the whole game: each sequence
+// gets the probability that its player's choices follow it, times weight. Normalise
+// then makes the policy of drawing one of the plans, before the game, with
+// probabilities in the ratio of their weights (Kuhn 1953).
+func (t *Tree) AddPlan(weights, policy []float64, weight float64) {
+	t.check(weights)
+	t.check(policy)
+	reach := make([]float64, len(policy))
+	t.reach(reach, policy, 0)
+	t.reach(reach, policy, 1)
+	for q, r := range reach {
+		weights[q] += weight * r
+	}
+}
+
 func (t *Tree) check(policy []float64) {
 	if len(policy) != t.Sequences() {
 		panic(badPolicy)

@@ -7,7 +7,7 @@ type Solver interface {
 	// Nodes returns the histories touched so far, ends included.
 	Nodes() int64
 	// Average sets dst, [Q], to the average policy: the one that converges.
-	Average(dst []float64)
+	Average(dst []float64) error
 }
 
 // An Algorithm is a way to solve a tree.
@@ -48,10 +48,11 @@ func newTables(t *Tree) tables {
 func (s *tables) Nodes() int64 { return s.nodes }
 
 // Average implements Solver.
-func (s *tables) Average(dst []float64) {
+func (s *tables) Average(dst []float64) error {
 	s.t.check(dst)
 	copy(dst, s.average)
 	s.t.Normalise(dst)
+	return nil
 }
 
 // match sets dst to the policy of regret matching: σ(a) = R⁺(a)/ΣR⁺, uniform

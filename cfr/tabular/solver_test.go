@@ -31,9 +31,12 @@ func iterate(t testing.TB, s Solver, n int) {
 	}
 }
 
-func average(tree *Tree, s Solver) []float64 {
+func average(t testing.TB, tree *Tree, s Solver) []float64 {
+	t.Helper()
 	policy := make([]float64, tree.Sequences())
-	s.Average(policy)
+	if err := s.Average(policy); err != nil {
+		t.Fatal(err)
+	}
 	return policy
 }
 
@@ -57,7 +60,7 @@ func TestCurves(t *testing.T) {
 		for i := 1; i <= 1000; i++ {
 			iterate(t, s, 1)
 			if want, ok := c.curve[i]; ok {
-				near(t, c.game+" by "+c.algorithm, tree.NashConv(average(tree, s)), want, 0.55*c.unit)
+				near(t, c.game+" by "+c.algorithm, tree.NashConv(average(t, tree, s)), want, 0.55*c.unit)
 			}
 		}
 		if got, want := s.Nodes(), 1000*2*int64(tree.Histories()); got != want {
@@ -78,7 +81,7 @@ func TestValuesOfGames(t *testing.T) {
 	} {
 		s := newSolver(t, c.tree, "dcfr", 1)
 		iterate(t, s, 10_000)
-		policy := average(c.tree, s)
+		policy := average(t, c.tree, s)
 		near(t, name, c.tree.Value(policy), c.value, c.tolerance)
 		high, low := c.tree.BestResponse(nil, policy, 0), -c.tree.BestResponse(nil, policy, 1)
 		if low > c.value || high < c.value || high-low > 1e-4 {
@@ -102,7 +105,7 @@ func TestAllConverge(t *testing.T) {
 			}
 			s := a.New(tree, 1)
 			iterate(t, s, iterations)
-			if got := tree.NashConv(average(tree, s)); got > limit*uniform || got < -1e-9 {
+			if got := tree.NashConv(average(t, tree, s)); got > limit*uniform || got < -1e-9 {
 				t.Errorf("%s by %s: NashConv %.5f after %d iterations, that of uniform play is %.5f", name, a.Name, got, iterations, uniform)
 			}
 		}
@@ -135,7 +138,7 @@ func TestDiscounts(t *testing.T) {
 	for _, d := range []Discount{Plain, {2, -2, 3}, {3, -50, 1}} { // first iterations of odd exponents
 		s := NewExact(tree, d)
 		iterate(t, s, 3)
-		if got := tree.NashConv(average(tree, s)); !(got < 4.75) {
+		if got := tree.NashConv(average(t, tree, s)); !(got < 4.75) {
 			t.Errorf("%v: NashConv %v", d, got)
 		}
 	}
@@ -159,7 +162,7 @@ func TestExternalOnLeduc(t *testing.T) {
 			for s.Nodes() < row.nodes {
 				iterate(t, s, 1)
 			}
-			sums[i] += tree.NashConv(average(tree, s)) / 2
+			sums[i] += tree.NashConv(average(t, tree, s)) / 2
 		}
 	}
 	for i, row := range rows {
@@ -237,7 +240,7 @@ func TestSameBits(t *testing.T) {
 		for i, seed := range []uint64{1, 1, 2} {
 			s := newSolver(t, tree, name, seed)
 			iterate(t, s, 500)
-			policies[i] = average(tree, s)
+			policies[i] = average(t, tree, s)
 		}
 		if !slices.Equal(policies[0], policies[1]) || slices.Equal(policies[0], policies[2]) {
 			t.Errorf("%s: the same seed gave other bits, or another seed the same", name)
@@ -286,8 +289,11 @@ type broken struct {
 	err error
 }
 
-func (b broken) Iterate() error        { return b.err }
-func (b broken) Average(dst []float64) { dst[2] = math.NaN() }
+func (b broken) Iterate() error { return b.err }
+func (b broken) Average(dst []float64) error {
+	dst[2] = math.NaN()
+	return nil
+}
 
 func TestRunStopsAtErrors(t *testing.T) {
 	tree, failure := mustBuild(t, kuhn.NewBatch()), errors.New("failure")

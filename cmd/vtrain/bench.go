@@ -13,6 +13,7 @@ import (
 type benchCmd struct {
 	Forward   benchForwardCmd   `cmd:"" help:"Time the forward of networks by batch size."`
 	Train     benchTrainCmd     `cmd:"" help:"Time training steps: forward, backward and optimiser."`
+	Traverse  benchTraverseCmd  `cmd:"" help:"Time traversals of games, and the networks' part in them, by games at once."`
 	Precision benchPrecisionCmd `cmd:"" help:"Compare an agent's policies in int8 with those in float32."`
 }
 
@@ -102,18 +103,28 @@ func (f measureFlags) write(s *streams, section, json string, r report) error {
 
 // networkFlags select the networks of a grid.
 type networkFlags struct {
-	Layers  []string `placeholder:"LIST" default:"297-512-512-512-22,440-256-256-106" help:"Shapes of networks; default ${default}, the second being the default agent's."`
-	Cores   []int    `placeholder:"LIST" help:"Numbers of cores; default 1, 2, 4 and so on to those granted."`
-	Input   string   `enum:"dense,binary" default:"dense" help:"Elements of the inputs: random numbers (dense), or a tenth ones among zeros (binary), as agents see."`
-	CPUTime bool     `name:"cpu-time" default:"true" negatable:"" help:"On one core, measure processor time: what others do there then doesn't count."`
+	Layers []string `placeholder:"LIST" default:"297-512-512-512-22,440-256-256-106" help:"Shapes of networks; default ${default}, the second being the default agent's."`
+	Input  string   `enum:"dense,binary" default:"dense" help:"Elements of the inputs: random numbers (dense), or a tenth ones among zeros (binary), as agents see."`
+	coresFlags
+}
+
+// coresFlags select the cores, and what time is on one of them.
+type coresFlags struct {
+	Cores   []int `placeholder:"LIST" help:"Numbers of cores; default 1, 2, 4 and so on to those granted."`
+	CPUTime bool  `name:"cpu-time" default:"true" negatable:"" help:"On one core, measure processor time: what others do there then doesn't count."`
+}
+
+// cores returns the numbers of cores.
+func (f coresFlags) cores() []int {
+	if len(f.Cores) == 0 {
+		return bench.SomeCores()
+	}
+	return f.Cores
 }
 
 // grid returns what to measure, checked.
 func (f networkFlags) grid(batches []int) (bench.Grid, error) {
-	g := bench.Grid{Cores: f.Cores, Batches: batches, Input: bench.Input(f.Input), CPUTime: f.CPUTime}
-	if len(g.Cores) == 0 {
-		g.Cores = bench.SomeCores()
-	}
+	g := bench.Grid{Cores: f.cores(), Batches: batches, Input: bench.Input(f.Input), CPUTime: f.CPUTime}
 	for _, text := range f.Layers {
 		shape, err := bench.ParseLayers(text)
 		if err != nil {

@@ -158,6 +158,31 @@ func TestBenchPrecisionBadInput(t *testing.T) {
 	}
 }
 
+// TestBenchTraverse: rows of an earlier system's network, in the table, the
+// page and the figure, and the default agent's.
+func TestBenchTraverse(t *testing.T) {
+	plot, result := filepath.Join(t.TempDir(), "a.svg"), filepath.Join(t.TempDir(), "a.json")
+	page := write(t, "page.md", "<!-- measured: traverse-slots-average -->\n<!-- end -->\n")
+	args := []string{"bench", "traverse", "--cores", "1", "--repetitions", "1", "--hidden"}
+	out := mustRun(t, append(args, "8,4", "--batch", "1,2", "--estimator", "outcome,robust", "--layout", "slots", "--opponent", "average",
+		"--plot", plot, "--json", result, "--markdown", page)...)
+	mustSay(t, out, "estimator", "outcome", "297-8-4-22", "Measured on: ", "untrained networks", "400 turns", "opponent average")
+	mustSay(t, read(t, page), "| robust | 297-8-4-22 | 1 | 2 | ", "Measured on: ")
+	mustSay(t, read(t, plot), "Traversal on 1 core", "outcome, networks alone", "nodes of each level")
+	all := rows(t, read(t, result))
+	if len(all) != 4 || all[3]["estimator"] != "robust" || all[3]["batch"] != 2. || all[3]["layout"] != "slots-d1s1" {
+		t.Fatalf("rows %v", all)
+	}
+	mustHave(t, all[0], "estimator", "layout", "layers", "batch", "cores", "states", "us_per_state", "forward_us_per_state", "ratio", "mean_rows", "max_rows",
+		"traversals_per_s", "nodes_per_s_core", "shares")
+	mustHave(t, all[0]["shares"].(map[string]any), "legal", "encode", "forward", "match", "step", "record", "backup")
+
+	all = rows(t, mustRun(t, append(args, "8", "--batch", "2", "--estimator", "critic", "--json", "-")...))
+	if len(all) != 1 || all[0]["layers"] != "440-8-106" || all[0]["clock"] != string(bench.Grid{CPUTime: true}.Clock(1)) {
+		t.Errorf("rows %v", all)
+	}
+}
+
 // TestBenchDefaults: the networks of the default grid are of use.
 func TestBenchDefaults(t *testing.T) {
 	cfg := run.Default()
@@ -168,6 +193,7 @@ func TestBenchDefaults(t *testing.T) {
 	agent := cfr.Shape(encode.NewBatch(layout, nil), cfg.Nets.Hidden, vec.Information).String()
 	mustSay(t, mustRun(t, "bench", "forward", "--help"), "297-512-512-512-22,"+agent, "1,2,4,8,16,64,256,1024,4096,16384,65536")
 	mustSay(t, mustRun(t, "bench", "train", "--help"), "256,1024,4096", "VTRAIN_KERNEL", "[no-]cpu-time")
+	mustSay(t, mustRun(t, "bench", "traverse", "--help"), "256,1024,4096,16384", "critic,outcome,external,robust", "[no-]cpu-time")
 	mustSay(t, mustRun(t, "bench", "--help"), "VTRAIN_KERNEL")
 }
 
@@ -182,7 +208,7 @@ func TestBenchBadInput(t *testing.T) {
 		code int
 		says []string
 	}{
-		{"bench", exitUsage, []string{"forward", "train", "precision"}},
+		{"bench", exitUsage, []string{"forward", "train", "traverse", "precision"}},
 		{"bench fly", exitUsage, []string{"fly"}},
 		{"bench forward --batch 1,x", exitUsage, []string{"--batch", "x"}},
 		{"bench forward --batch 0", exitUsage, []string{"batch 0"}},
@@ -196,6 +222,19 @@ func TestBenchBadInput(t *testing.T) {
 		{"bench forward --cores 0", exitUsage, []string{"0 cores", "granted"}},
 		{"bench forward --cores 1000000", exitUsage, []string{"1000000 cores"}},
 		{"bench forward --input sparse", exitUsage, []string{"--input", "sparse", "binary"}},
+		{"bench traverse --batch 0", exitUsage, []string{"batch 0"}},
+		{"bench traverse --batch 1000000", exitUsage, []string{"batch 1000000 of critic", "801000000 nodes"}},
+		{"bench traverse --cores 0", exitUsage, []string{"0 cores"}},
+		{"bench traverse --estimator critic,oracle", exitUsage, []string{"estimator", "oracle", "robust"}},
+		{"bench traverse --layout pixels", exitUsage, []string{"pixels", "cards"}},
+		{"bench traverse --hidden 256,x", exitUsage, []string{"--hidden", "x"}},
+		{"bench traverse --hidden 0", exitUsage, []string{"width 0"}},
+		{"bench traverse --opponent rule", exitUsage, []string{"--opponent", "rule", "average"}},
+		{"bench traverse --seconds 0", exitUsage, []string{"--seconds is 0"}},
+		{"bench traverse --plot a.pdf", exitUsage, []string{"a.pdf"}},
+		{"bench traverse --plot a.png --batch 3,3", exitUsage, []string{"--plot", "two batches"}},
+		{"bench traverse --json " + absent, exitFailure, []string{absent}},
+		{"bench traverse --markdown " + page, exitFailure, []string{page, "traverse-cards-current"}},
 		{"bench forward --repetitions 0", exitUsage, []string{"--repetitions is 0"}},
 		{"bench train --seconds nan", exitUsage, []string{"--seconds is NaN"}},
 		{"bench forward --plot a.pdf", exitUsage, []string{"a.pdf", ".svg"}},

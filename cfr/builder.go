@@ -1,0 +1,144 @@
+package cfr
+
+import (
+	"math"
+	"math/bits"
+
+	"vtrain/nets"
+	"vtrain/vec"
+)
+
+// A builder assembles the rows of a training step on the workers of a pool.
+// Each row is filled in by itself, so that a batch has the same bits for any
+// number of them, and nothing allocates once there was a batch as large. The
+// zero value works alone.
+type builder struct {
+	rows, words, actions int
+
+	x      []float32 // [rows,D]
+	mask   []uint64  // [rows,W] outputs that count
+	target []float32 // [rows,A], anything for outputs that don't
+	weight []float32 // [rows], of remembered rows only
+
+	pool    *vec.Pool
+	args    builderArgs
+	kernels struct{ copy, recall, fill func(lo, hi int) }
+	copied  *Reservoir // the rows of a memory, side by side
+	all     []int32    // 0, 1, … rows-1
+
+	losses struct {
+		squared nets.SquaredError
+		cross   nets.CrossEntropy
+	}
+}
+
+// builderArgs are the arguments of the kernel that is running: handing ranges to
+// the pool allocates no closure.
+type builderArgs struct {
+	rows   []int32
+	memory *Reservoir
+	now    float64
+	power  float64
+	fill   filler
+}
+
+// A filler sets what entry i of a batch is fitted to, which is that row of the
+// samples. It runs on all workers, and may touch no other entry.
+type filler func(b *builder, i int, row int32)
+
+// fillGrain is the rows that a worker takes at a time: some ten microseconds.
+const fillGrain = 128
+
+// bind makes the builder work on a pool, nil for the caller alone.
+func (b *builder) bind(pool *vec.Pool) {
+	b.pool = pool
+	if b.kernels.fill == nil {
+		b.kernels.copy, b.kernels.recall, b.kernels.fill = b.copyRange, b.recallRange, b.fillRange
+	}
+}
+
+// fresh assembles rows of samples; fill sets their targets.
+func (b *builder) fresh(s *Samples, view vec.View, rows []int32, fill filler) {
+	b.bind(b.pool)
+	b.observe(s.State, view, rows)
+	clear(b.mask)
+	b.args = builderArgs{rows: rows, fill: fill}
+	b.pool.Run(len(rows), fillGrain, b.kernels.fill)
+	b.args = builderArgs{}
+}
+
+// remembered assembles rows of a reservoir, in any order: targets are the values
+// of the legal actions, and a row weighs that power of its iteration, relative to
+// now, since only ratios count and powers grow large.
+//
+// Rows are copied first, column by column: a row of a large memory is in no
+// cache, and copies wait for many at a time, an encoder for one.
+func (b *builder) remembered(memory *Reservoir, view vec.View, rows []int32, now int, power float64) {
+	b.bind(b.pool)
+	if b.copied == nil || b.copied.capacity < len(rows) {
+		b.copied = NewReservoir(memory.State, len(rows))
+		b.all = vec.AllRows(b.all, len(rows))
+	}
+	all, state := b.all[:len(rows)], b.copied.State
+	b.copied.resize(len(rows))
+	b.args = builderArgs{rows: rows, memory: memory, now: float64(now), power: power}
+	b.pool.Run(len(rows), fillGrain, b.kernels.copy)
+	b.observe(state, view, all)
+	state.Legal(b.mask, all)
+	b.weight = vec.Grow(b.weight, len(rows))
+	b.pool.Run(len(rows), fillGrain, b.kernels.recall)
+	b.args = builderArgs{}
+}
+
+// observe sizes the batch and writes its observations. The game does that on its
+// own pool, which as a rule is the builder's: not from within a run.
+func (b *builder) observe(state vec.Batch, view vec.View, rows []int32) {
+	b.rows, b.actions, b.words = len(rows), state.Actions(), vec.MaskWords(state.Actions())
+	b.x = vec.Grow(b.x, len(rows)*state.Width(view))
+	b.mask = vec.Grow(b.mask, len(rows)*b.words)
+	b.target = vec.Grow(b.target, len(rows)*b.actions)
+	state.Observe(b.x, view, rows)
+}
+
+func (b *builder) copyRange(lo, hi int) {
+	b.copied.scatter(b.all[lo:hi], b.args.memory, b.args.rows[lo:hi])
+}
+
+// recallRange sets targets and weights of copied rows, whose masks are there.
+func (b *builder) recallRange(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		values, target, k := b.copied.Value.Row(int32(i)), b.target[i*b.actions:(i+1)*b.actions], 0
+		for w, word := range b.mask[i*b.words : (i+1)*b.words] {
+			for ; word != 0; word &= word - 1 {
+				target[w<<6+bits.TrailingZeros64(word)] = values[k]
+				k++
+			}
+		}
+		b.weight[i] = float32(math.Pow(float64(b.copied.Iteration.Data[i])/b.args.now, b.args.power))
+	}
+}
+
+func (b *builder) fillRange(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		b.args.fill(b, i, b.args.rows[i])
+	}
+}
+
+// set makes action a of entry i one that counts.
+func (b *builder) set(i int, a int32, target float32) {
+	vec.MaskSet(b.mask[i*b.words:(i+1)*b.words], int(a))
+	b.target[i*b.actions+int(a)] = target
+}
+
+// squared returns the squared error of the batch; a nil weight counts all rows
+// alike.
+func (b *builder) squared(weight []float32) nets.Loss {
+	b.losses.squared = nets.SquaredError{Mask: b.mask, Target: b.target, Weight: weight}
+	return &b.losses.squared
+}
+
+// crossEntropy returns the weighted cross-entropy of remembered rows.
+func (b *builder) crossEntropy() nets.Loss {
+	b.losses.cross = nets.CrossEntropy{Mask: b.mask, Target: b.target, Weight: b.weight}
+	return &b.losses.cross
+}

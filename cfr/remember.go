@@ -1,0 +1,50 @@
+package cfr
+
+import (
+	"vtrain/nets"
+	"vtrain/vec"
+)
+
+// fitRegrets remembers the regrets of the traverser's decisions, and fits the
+// regret network to all that are remembered. An iteration weighs as much as its
+// number, as in linear CFR: the network then stands for their weighted mean, from
+// which regret matching makes what it would make of their sum.
+func (l *Learner) fitRegrets(seed uint64) (Fit, error) {
+	stream := vec.At(vec.Derive(seed, "regret memory", 0), 0)
+	s := &l.traversal.samples
+	l.rows = s.of(l.rows, Teaches)
+	l.regrets.Add(s, l.rows, s.Target, l.iteration, &stream)
+	if l.o.Refit == Scratch {
+		l.regret.shape.Init(l.regret.trainer.Params(), vec.Derive(seed, "init "+RegretNet, 0))
+		if err := l.regret.trainer.SetState(nets.State{}); err != nil {
+			return Fit{}, err
+		}
+	}
+	f, err := l.fitRemembered(l.regret, l.regrets, &stream, 1, regretLoss)
+	l.regret.publish()
+	return f, err
+}
+
+func regretLoss(b *builder) nets.Loss { return b.squared(b.weight) }
+
+// fitRemembered trains a network on rows drawn from a reservoir, as many steps as
+// the options say. An iteration weighs a power of its number.
+func (l *Learner) fitRemembered(n *network, memory *Reservoir, stream *vec.Stream, power float64, loss func(*builder) nets.Loss) (Fit, error) {
+	f := Fit{Rows: len(l.rows)}
+	if memory.Rows() == 0 {
+		return f, nil
+	}
+	steps := l.o.Steps
+	if steps == 0 {
+		steps = l.o.Passes * ((len(l.rows) + l.o.Batch - 1) / l.o.Batch)
+	}
+	b := &l.builder
+	for range steps {
+		l.rows = memory.Draw(l.rows, l.o.Batch, stream)
+		b.remembered(memory, n.view, l.rows, l.iteration, power)
+		if err := f.step(n, b, loss(b)); err != nil {
+			return f, err
+		}
+	}
+	return f.average(), nil
+}
