@@ -49,25 +49,16 @@ const (
 	Replaces             // nothing: an opponent who isn't the current policy has moved
 )
 
-// decideGrain is the decisions that a worker takes at a time.
-const decideGrain = 256
-
-func (t *traversal) decideRange(lo, hi int) {
-	for _, place := range t.into.places[lo:hi] {
-		t.decide(place)
-	}
-}
-
 // decide chooses actions at a live node by a network's outputs, and records
 // them.
-func (t *traversal) decide(place int32) {
+func (t *traversal) decide(place int32, head Head) {
 	s, row := &t.samples, t.row(place)
 	lo, hi := s.Legal(row)
 	outputs, sigma := s.Regret[lo:hi], s.Sigma[lo:hi]
 	if !finite(outputs) || !finite(s.Q[lo:hi]) {
 		lower(&t.bad, int64(row))
 	}
-	t.head.policy(sigma, outputs, t.fallback)
+	head.policy(sigma, outputs, t.fallback)
 
 	b := t.level.Live[place]
 	stream := vec.At(vec.Key(t.seed, t.level.State.GameKeys()[b]), t.level.State.Plies()[b])

@@ -36,6 +36,16 @@ func (e *table) In() int  { return e.in }
 func (e *table) Out() int { return e.out }
 
 // Forward implements nets.Engine: regrets are 0 where nothing is known.
+func (e *table) Stream(s nets.Stream, rows int) {
+	for lo := 0; lo < rows; lo += nets.MaxBlock {
+		hi := min(lo+nets.MaxBlock, rows)
+		x, y := make([]float32, (hi-lo)*e.In()), make([]float32, (hi-lo)*e.Out())
+		s.Fill(x, lo, hi)
+		e.Forward(y, x, hi-lo)
+		s.Drain(y, lo, hi)
+	}
+}
+
 func (e *table) Forward(dst, x []float32, rows int) {
 	for r := range rows {
 		y := dst[r*e.out : (r+1)*e.out]

@@ -27,35 +27,28 @@ type traversal struct {
 	pool      *vec.Pool
 	tree      *vec.Tree
 	opponents []opponent // who replaces the current policy in some games
-	part      int        // rows of a forward
 	samples   Samples
 	first     []int // [depth] sample row of the level's first live node
 	stages    Stages
 	stats     TraversalStats
 
 	mask    []uint64  // [live,W]
-	x, y    []float32 // [part,D], [part,A]
 	all     []int32   // places in Live
 	some    []int32   // those that one of several deciders decides
 	by      []uint8   // [live] who decides: current, or 1+ an opponent
-	rows    []int32   // of a part, of an opponent, or the parents of the level below
+	rows    []int32   // of places, or the parents of the level below
 	actions []int32   // made there
 	ended   []int32   // nodes whose game has ended
 	utility []float32 // theirs
 	spent   []uint8   // [B] 1 at and below the decision that branches, if only one does
 	above   []uint8   // the same of the level above
 
-	level *vec.Level   // the one in progress
-	tight bool         // the node budget forbids branching at this level
-	seed  uint64       // of the actions
-	bad   atomic.Int64 // lowest sample row with an output that isn't finite
-	head  Head         // of the network that decides
-	into  struct {     // where outputs go
-		dst    []float32 // ragged column
-		places []int32   // of a part, or of all that is decided
-	}
-	decideIn, gatherIn func(lo, hi int)
-	backupIn           func(depth int, level, below *vec.Level)
+	level    *vec.Level   // the one in progress
+	tight    bool         // the node budget forbids branching at this level
+	seed     uint64       // of the actions
+	bad      atomic.Int64 // lowest sample row with an output that isn't finite
+	pass     pass         // of the network at work
+	backupIn func(depth int, level, below *vec.Level)
 }
 
 // TraversalStats describe the tree of a traversal.
@@ -75,15 +68,12 @@ func (s *TraversalStats) Nodes() int { return s.Plies + s.Levels[0] }
 func (s *TraversalStats) MeanRows() float64 { return float64(s.Rows) / float64(max(s.Forwards, 1)) }
 
 func newTraversal(game vec.Batch, o Options, fallback Fallback, pool *vec.Pool) *traversal {
-	t := &traversal{o: o, sampling: o.sampling(), fallback: fallback, pool: pool, tree: vec.NewTree(game), part: largestBatch()}
+	t := &traversal{o: o, sampling: o.sampling(), fallback: fallback, pool: pool, tree: vec.NewTree(game)}
 	t.samples.State = game.New()
-	// Bound once, because a method value made for each ply would be garbage.
-	t.decideIn, t.gatherIn, t.backupIn = t.decideRange, t.gatherRange, t.backup
+	// Bound once, because a method value made for each iteration would be garbage.
+	t.pass.t, t.backupIn = t, t.backup
 	return t
 }
-
-// largestBatch returns the rows that engines take at once.
-func largestBatch() int { return slices.Max(nets.DefaultBuckets()) }
 
 // Stages are the seconds of an iteration by what they were spent on.
 type Stages struct {
@@ -150,10 +140,12 @@ func (t *traversal) choose(regret, critic nets.Engine, clk *clock) error {
 	t.tight = t.sampling.branches && !t.affordable()
 	clk.add(&t.stages.Match)
 	if critic != nil {
-		t.forward(critic, vec.History, t.all, t.samples.Q, clk)
+		t.run(critic, reading{view: vec.History, places: t.all, dst: t.samples.Q}, clk)
 	}
 	t.bad.Store(math.MaxInt64)
-	t.decideBy(regret, Matching, t.decidedBy(current), clk)
+	if places := t.decidedBy(current); len(places) > 0 {
+		t.decideBy(regret, Matching, places, clk)
+	}
 	for i, o := range t.opponents {
 		switch places := t.decidedBy(uint8(i + 1)); {
 		case len(places) == 0:
@@ -169,43 +161,75 @@ func (t *traversal) choose(regret, critic nets.Engine, clk *clock) error {
 
 // decideBy decides places of the level by a network.
 func (t *traversal) decideBy(engine nets.Engine, head Head, places []int32, clk *clock) {
-	t.forward(engine, vec.Information, places, t.samples.Regret, clk)
-	t.stats.Forwards += (len(places) + t.part - 1) / t.part
+	t.stats.Forwards += (len(places) + largestBatch - 1) / largestBatch
 	t.stats.Rows += len(places)
-	t.stats.MaxRows = max(t.stats.MaxRows, min(len(places), t.part))
-	t.into.places, t.head = places, head
-	t.pool.Run(len(places), decideGrain, t.decideIn)
+	t.stats.MaxRows = max(t.stats.MaxRows, min(len(places), largestBatch))
+	t.run(engine, reading{view: vec.Information, places: places, dst: t.samples.Regret, decides: true, head: head}, clk)
+}
+
+// largestBatch is the rows that engines take at once.
+var largestBatch = slices.Max(nets.DefaultBuckets())
+
+// A pass takes places of the level through a network, block by block: observes
+// them, gathers the outputs for their legal actions into a ragged column, and
+// decides, all while they are in a worker's cache. It is a nets.Stream.
+type pass struct {
+	reading
+	t    *traversal
+	rows []int32 // [places] of the level
+
+	encoding, matching atomic.Int64 // nanoseconds of all workers
+}
+
+// A reading is what a network is asked, and what becomes of its outputs.
+type reading struct {
+	view    vec.View
+	places  []int32
+	dst     []float32 // ragged column
+	decides bool
+	head    Head // of a network that does
+}
+
+// run runs a pass, whose time it divides among the stages.
+func (t *traversal) run(engine nets.Engine, r reading, clk *clock) {
+	p := &t.pass
+	p.reading = r
+	p.rows = vec.Grow(p.rows, len(p.places))
+	for i, place := range p.places {
+		p.rows[i] = t.level.Live[place]
+	}
+	p.encoding.Store(0)
+	p.matching.Store(0)
 	clk.add(&t.stages.Match)
+	engine.Stream(p, len(p.places))
+	var wall float64
+	clk.add(&wall)
+	busy := 1e9 * float64(min(t.pool.Workers(), (len(p.places)+nets.MaxBlock-1)/nets.MaxBlock))
+	encoding, matching := float64(p.encoding.Load())/busy, float64(p.matching.Load())/busy
+	t.stages.Encode += encoding
+	t.stages.Match += matching
+	t.stages.Forward += wall - encoding - matching
 }
 
-// forward evaluates a network at places of the level, in parts, and gathers its
-// outputs for the legal actions into a ragged column.
-func (t *traversal) forward(engine nets.Engine, view vec.View, places []int32, dst []float32, clk *clock) {
-	t.into.dst = dst
-	for lo := 0; lo < len(places); lo += t.part {
-		part := places[lo:min(lo+t.part, len(places))]
-		t.rows = vec.Grow(t.rows, len(part))
-		for i, place := range part {
-			t.rows[i] = t.level.Live[place]
-		}
-		t.x = vec.Grow(t.x, len(part)*engine.In())
-		t.level.State.Observe(t.x, view, t.rows)
-		clk.add(&t.stages.Encode)
-		t.y = vec.Grow(t.y, len(part)*engine.Out())
-		engine.Forward(t.y, t.x, len(part))
-		clk.add(&t.stages.Forward)
-		t.into.places = part
-		t.pool.Run(len(part), decideGrain, t.gatherIn)
-		clk.add(&t.stages.Match)
-	}
+// Fill implements nets.Stream.
+func (p *pass) Fill(x []float32, lo, hi int) {
+	begin := time.Now()
+	p.t.level.State.Observe(x, p.view, p.rows[lo:hi])
+	p.encoding.Add(int64(time.Since(begin)))
 }
 
-func (t *traversal) gatherRange(lo, hi int) {
+// Drain implements nets.Stream.
+func (p *pass) Drain(y []float32, lo, hi int) {
+	begin, t := time.Now(), p.t
 	actions := t.level.State.Actions()
-	for i := lo; i < hi; i++ {
-		from, to := t.samples.Legal(t.row(t.into.places[i]))
-		gather(t.into.dst[from:to], t.y[i*actions:], t.samples.Act[from:to])
+	for i, place := range p.places[lo:hi] {
+		from, to := t.samples.Legal(t.row(place))
+		gather(p.dst[from:to], y[i*actions:], t.samples.Act[from:to])
+		if p.decides {
+			t.decide(place, p.head)
+		}
 	}
+	p.matching.Add(int64(time.Since(begin)))
 }
 
 // gather sets dst to the outputs of the legal actions.

@@ -149,8 +149,9 @@ func mustMatch(got, want rules.Config) {
 	}
 }
 
-// grain is the rows that a worker takes at a time: some tens of microseconds.
-const grain = 128
+// grain is the rows that a worker takes at a time: some ten microseconds. As many
+// don't need the pool.
+const grain = vec.Inline
 
 // A call is the arguments of one running kernel. Handing a stored method value
 // to the pool allocates no closure, and a call for each concurrent user lets

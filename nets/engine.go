@@ -28,6 +28,10 @@ type Engine interface {
 	// Forward computes dst [rows,Out] from x [rows,In]. No rows, no work.
 	Forward(dst, x []float32, rows int)
 
+	// Stream computes the outputs of rows that s makes and uses, with the bits
+	// that Forward gives.
+	Stream(s Stream, rows int)
+
 	// Stats returns the counts since Seal or the last ResetStats.
 	Stats() Stats
 	ResetStats()
@@ -142,6 +146,7 @@ type engine struct {
 	shared         bool
 	loaded, sealed bool
 	stats          Stats
+	x, y           []float32 // [largest bucket,In], [..,Out] of a backend that is no Streamer
 }
 
 func (e *engine) Load(p Params) {
@@ -160,39 +165,54 @@ func (e *engine) Seal() {
 	case !e.loaded:
 		panic(notLoaded)
 	}
-	largest := e.buckets[len(e.buckets)-1]
-	x, y := make([]float32, largest*e.In()), make([]float32, largest*e.Out())
+	x, y := make([]float32, e.largest()*e.In()), make([]float32, e.largest()*e.Out())
 	for _, b := range e.buckets {
 		e.Backend.Forward(y[:b*e.Out()], x[:b*e.In()], b, b)
+	}
+	if _, ok := e.Backend.(Streamer); !ok {
+		e.x, e.y = x, y
 	}
 	e.sealed, e.stats = true, Stats{}
 }
 
+func (e *engine) largest() int { return e.buckets[len(e.buckets)-1] }
+
 func (e *engine) Forward(dst, x []float32, rows int) {
+	if rows > 0 && (len(dst) < rows*e.Out() || len(x) < rows*e.In()) {
+		panic(badLength)
+	}
+	if !e.admit(rows) {
+		return
+	}
+	for lo := 0; lo < rows; lo += e.largest() {
+		e.forward(dst, x, lo, min(lo+e.largest(), rows))
+	}
+}
+
+// admit checks and counts a request, and reports whether there is work in it.
+func (e *engine) admit(rows int) bool {
 	switch {
 	case !e.sealed:
 		panic(notSealed)
 	case rows < 0:
 		panic(badRows)
-	case len(dst) < rows*e.Out() || len(x) < rows*e.In():
-		panic(badLength)
 	case rows == 0:
-		return
+		return false
 	}
-	largest := e.buckets[len(e.buckets)-1]
 	e.stats.Requests++
-	if rows > largest {
+	if rows > e.largest() {
 		e.stats.OffGrid++
 	}
-	for lo := 0; lo < rows; lo += largest {
-		e.forward(dst, x, lo, min(lo+largest, rows))
-	}
+	return true
 }
 
 // forward runs the rows [lo,hi), which fit one bucket.
 func (e *engine) forward(dst, x []float32, lo, hi int) {
 	rows, bucket := hi-lo, e.bucket(hi-lo)
-	computed := e.Backend.Forward(dst[lo*e.Out():hi*e.Out()], x[lo*e.In():hi*e.In()], rows, bucket)
+	e.count(rows, bucket, e.Backend.Forward(dst[lo*e.Out():hi*e.Out()], x[lo*e.In():hi*e.In()], rows, bucket))
+}
+
+func (e *engine) count(rows, bucket, computed int) {
 	e.stats.Forwards++
 	e.stats.Rows += int64(rows)
 	e.stats.Padded += int64(bucket - rows)

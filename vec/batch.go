@@ -12,6 +12,10 @@ const (
 	History
 )
 
+// Inline is the most rows with which Observe may be called by several workers at
+// once, from within a run of the pool that the batch works on.
+const Inline = 128
+
 // Batch is a set of two-player zero-sum games that step in lockstep: all that
 // a trainer needs to know of a game. B counts its rows, A its actions.
 //

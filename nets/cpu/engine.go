@@ -46,6 +46,8 @@ type backend struct {
 	// Arguments of the ranges of one forward, and their function, made once
 	// because a closure made for each forward would be garbage.
 	dst, x []float32
+	stream nets.Stream // in place of both
+	first  int         // row of the stream
 	block  func(lo, hi int)
 }
 
@@ -53,6 +55,7 @@ type backend struct {
 // the next's, and the inputs that are set.
 type scratch struct {
 	this, next matrix
+	in, out    []float32 // rows of a stream, and their outputs
 	set        sparse
 }
 
@@ -67,6 +70,8 @@ func (b *backend) Prepare(pool *vec.Pool, _ []int) {
 	rows, width := b.set.Block(), kernel.Stride(b.Widest())
 	b.scratch.New = func() *scratch {
 		return &scratch{
+			in:   kernel.NewFloats(rows * b.In()),
+			out:  kernel.NewFloats(rows * b.Out()),
 			this: matrix{kernel.NewFloats(rows * width), width},
 			next: matrix{kernel.NewFloats(rows * width), width},
 			set:  newSparse(b.set, rows, b.In()),
@@ -92,6 +97,31 @@ func (b *backend) Forward(dst, x []float32, rows, _ int) int {
 	b.pool.Run(rows, grain(b.set, rows, b.pool.Workers()), b.block)
 	b.dst, b.x = nil, nil
 	return rows
+}
+
+// Stream implements nets.Streamer.
+func (b *backend) Stream(s nets.Stream, first, rows, _ int) int {
+	b.stream, b.first = s, first
+	b.pool.Run(rows, grain(b.set, rows, b.pool.Workers()), b.block)
+	b.stream = nil
+	return rows
+}
+
+// input returns the rows [lo,hi) of what is going on, and where their outputs go.
+func (b *backend) input(s *scratch, lo, hi int) (x, y matrix) {
+	if b.stream == nil {
+		return matrix{b.x[lo*b.In() : hi*b.In()], b.In()}, matrix{b.dst[lo*b.Out() : hi*b.Out()], b.Out()}
+	}
+	x, y = matrix{s.in[:(hi-lo)*b.In()], b.In()}, matrix{s.out[:(hi-lo)*b.Out()], b.Out()}
+	b.stream.Fill(x.data, b.first+lo, b.first+hi)
+	return x, y
+}
+
+// output hands the outputs of the rows [lo,hi) on.
+func (b *backend) output(y matrix, lo, hi int) {
+	if b.stream != nil {
+		b.stream.Drain(y.data, b.first+lo, b.first+hi)
+	}
 }
 
 // alone is the rows that one worker takes through a network in about the time
@@ -120,17 +150,17 @@ func grain(set *kernel.Set, rows, workers int) int {
 func (b *backend) forwardBlock(lo, hi int) {
 	s := b.scratch.Get()
 	rows := hi - lo
-	x := matrix{b.x[lo*b.In() : hi*b.In()], b.In()}
+	x, out := b.input(s, lo, hi)
 	for l := range b.layers {
-		last := l == len(b.layers)-1
 		y := s.next
-		if last {
-			y = matrix{b.dst[lo*b.Out() : hi*b.Out()], b.Out()}
+		if l == len(b.layers)-1 {
+			y = out
 		}
 		b.layer(s, l, y, x, rows)
 		x = y
 		s.this, s.next = s.next, s.this
 	}
+	b.output(out, lo, hi)
 	b.scratch.Put(s)
 }
 

@@ -265,9 +265,10 @@ func (b *int8Backend) shiftBias() {
 
 // forwardInt8 takes the rows [lo,hi) through all layers.
 func (b *int8Backend) forwardInt8(lo, hi int) {
-	s, rows := b.bytes.Get(), hi-lo
-	b.enter(s, matrix{b.x[lo*b.In() : hi*b.In()], b.In()}, rows)
-	y := b.dst[lo*b.Out() : hi*b.Out()]
+	s, f, rows := b.bytes.Get(), b.scratch.Get(), hi-lo
+	x, out := b.backend.input(f, lo, hi)
+	b.enter(s, f, x, rows)
+	y := out.data
 	for l := b.first; l < b.Layers(); l++ {
 		p := kernel.Int8Product{M: rows, A: s.this, RowA: s.row, B: b.panels[l]}
 		if l == b.Layers()-1 {
@@ -284,14 +285,14 @@ func (b *int8Backend) forwardInt8(lo, hi int) {
 			fill(y[r*b.Out():(r+1)*b.Out()], float32(math.NaN()))
 		}
 	}
+	b.output(out, lo, hi)
+	b.scratch.Put(f)
 	b.bytes.Put(s)
 }
 
 // enter turns rows of inputs, or of the first layer's activations, into bytes.
-func (b *int8Backend) enter(s *int8Scratch, x matrix, rows int) {
+func (b *int8Backend) enter(s *int8Scratch, f *scratch, x matrix, rows int) {
 	if b.first == 1 {
-		f := b.scratch.Get()
-		defer b.scratch.Put(f)
 		b.layer(f, 0, f.next, x, rows)
 		x = f.next
 	}

@@ -3,7 +3,9 @@ package nettest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"vtrain/nets"
@@ -47,6 +49,7 @@ func (f engines) run(t *testing.T) {
 		{"Values", engineValues, false},
 		{"RowsAreIndependent", engineRows, false},
 		{"Tails", engineTails, false},
+		{"Streams", engineStreams, false},
 		{"NaNStaysInItsRow", engineNaN, false},
 		{"Reload", engineReload, false},
 		{"Allocations", engineAllocations, f.Allocates},
@@ -99,6 +102,59 @@ func (f engines) sealed(t *testing.T, shape nets.Shape, p nets.Params, o nets.En
 	e.Load(p)
 	e.Seal()
 	return e
+}
+
+// A stream of rows in memory, which counts what it is asked for.
+type stream struct {
+	e               nets.Engine
+	x, y            []float32
+	filled, drained []atomic.Int32 // [rows]
+}
+
+func (s *stream) Fill(x []float32, lo, hi int) {
+	in := s.e.In()
+	if len(x) != (hi-lo)*in || hi-lo > nets.MaxBlock {
+		panic("a block of another size")
+	}
+	copy(x, s.x[lo*in:hi*in])
+	for r := lo; r < hi; r++ {
+		s.filled[r].Add(1)
+	}
+}
+
+func (s *stream) Drain(y []float32, lo, hi int) {
+	out := s.e.Out()
+	copy(s.y[lo*out:hi*out], y)
+	if len(y) != (hi-lo)*out {
+		panic("outputs of another size")
+	}
+	for r := lo; r < hi; r++ {
+		s.drained[r].Add(1)
+	}
+}
+
+// engineStreams: rows that come and go in blocks have the bits of those in
+// memory, each once, and nothing is allocated.
+func engineStreams(t *testing.T, f engines) {
+	shape := f.small()
+	e := f.sealed(t, shape, params(shape, 1), nets.EngineOptions{Buckets: []int{1, 64, 256}, Workers: 2})
+	for _, rows := range []int{0, 1, 2, 63, 257, 700} {
+		x, want := inputs(rows, shape.In(), 3), make([]float32, rows*shape.Out())
+		e.Forward(want, x, rows)
+		s := &stream{e, x, make([]float32, len(want)), make([]atomic.Int32, rows), make([]atomic.Int32, rows)}
+		e.Stream(s, rows)
+		if !slices.Equal(s.y, want) {
+			t.Errorf("%d rows of a stream have other outputs than those in memory", rows)
+		}
+		for r := range rows {
+			if s.filled[r].Load() != 1 || s.drained[r].Load() != 1 {
+				t.Fatalf("row %d of %d was filled %d times and drained %d times", r, rows, s.filled[r].Load(), s.drained[r].Load())
+			}
+		}
+		if got := testing.AllocsPerRun(5, func() { e.Stream(s, rows) }); got != 0 && !f.Allocates {
+			t.Errorf("%v allocations in a stream of %d rows", got, rows)
+		}
+	}
 }
 
 // engineValues compares outputs with float64.
