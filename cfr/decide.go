@@ -124,7 +124,7 @@ func (t *traversal) affordable() bool {
 	}
 	depth := len(t.stats.Levels) - 1
 	left := max(t.level.State.Horizon()-depth, 1)
-	if t.stats.Nodes()+below*left <= t.o.Nodes {
+	if t.stats.Nodes()+below*left <= t.budget {
 		return true
 	}
 	t.stats.Tight += wanted

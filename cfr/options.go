@@ -62,7 +62,7 @@ const (
 type Options struct {
 	Estimator   string   `yaml:"estimator"`    // how counterfactual values are estimated: critic, outcome, external or robust
 	Games       int      `yaml:"games"`        // games traversed in an iteration
-	Nodes       int      `yaml:"nodes"`        // most nodes of an iteration; beyond them external and robust don't branch
+	Nodes       int      `yaml:"nodes"`        // most nodes of an iteration, before which external and robust cease to branch; 0 for 8 times those of games without branches
 	Branch      int      `yaml:"branch"`       // actions that robust tries at a decision, at most
 	BranchPlies int      `yaml:"branch_plies"` // plies before which external and robust branch, 0 for all
 	BranchOnce  bool     `yaml:"branch_once"`  // they do at one decision of a game, the first from a ply drawn below branch_plies
@@ -94,7 +94,7 @@ type Options struct {
 // DefaultOptions returns the settings of the default agent.
 func DefaultOptions() Options {
 	return Options{
-		Estimator: Critic, Games: 384, Nodes: 2_000_000, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,
+		Estimator: Critic, Games: 384, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,
 		Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Clip: 4, Fallback: "argmax", Scale: 40,
 		Batch: 1024, Passes: 1, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
@@ -129,7 +129,7 @@ func (o Options) Validate() error {
 		lo, hi float64
 	}{
 		{"games", float64(o.Games), 1, 1 << 20},
-		{"nodes", float64(o.Nodes), 1, 1 << 30},
+		{"nodes", float64(o.Nodes), 0, 1 << 30},
 		{"branch", float64(o.Branch), 1, 1 << 20},
 		{"branch_plies", float64(o.BranchPlies), 0, 1 << 20},
 		{"steps", float64(o.Steps), 0, 1 << 30},

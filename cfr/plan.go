@@ -35,14 +35,14 @@ func NewPlan(game vec.Batch, hidden []int, memory Memory, o Options) (Plan, erro
 		return Plan{}, errors.New("memory.snapshots is 0, expected 1 or more for the league of learner.opponents")
 	}
 	least := float64(o.Games) * float64(game.Horizon()+1)
-	if least > float64(o.Nodes) {
+	if o.Nodes > 0 && least > float64(o.Nodes) {
 		return Plan{}, fmt.Errorf("learner.nodes is %d, expected at least %.0f: %d games of up to %d plies", o.Nodes, least, o.Games, game.Horizon())
 	}
 	tree, width := o.largestTree(game)
-	nodes := int(min(float64(o.Nodes), float64(o.Games)*tree))
+	nodes := int(min(o.budget(game), float64(o.Games)*tree))
 	if legal := nodes * game.MaxLegal(); legal > math.MaxInt32 {
-		return Plan{}, fmt.Errorf("learner.games is %d: of %d nodes in all and %d actions each that is up to %d numbers an iteration, expected at most %d",
-			o.Games, nodes, game.MaxLegal(), legal, math.MaxInt32)
+		return Plan{}, fmt.Errorf("learner.games is %d: with up to %d plies, %d nodes in all, and %d actions each that is up to %d numbers an iteration, expected at most %d",
+			o.Games, game.Horizon(), nodes, game.MaxLegal(), legal, math.MaxInt32)
 	}
 	p := Plan{Nodes: nodes, Frontier: int(min(float64(nodes), float64(o.Games)*width)), ReservoirBytes: int64(memory.rows(o)) * int64(NewReservoir(game, 1).RowBytes())}
 	// A state is held by its level and by the samples, beside seven numbers for
@@ -69,6 +69,15 @@ func (m Memory) rows(o Options) int {
 		return m.StrategyRows + m.RegretRows
 	}
 	return m.StrategyRows
+}
+
+// budget returns the most nodes of an iteration.
+func (o Options) budget(game vec.Batch) float64 {
+	if o.Nodes > 0 {
+		return float64(o.Nodes)
+	}
+	const usual = 8
+	return usual * float64(o.Games) * float64(game.Horizon()+1)
 }
 
 // largestTree bounds the nodes of one game's tree and of one of its levels, as if all actions were always

@@ -23,6 +23,7 @@ import (
 type traversal struct {
 	o         Options
 	sampling  sampling
+	budget    int // most nodes
 	fallback  Fallback
 	pool      *vec.Pool
 	tree      *vec.Tree
@@ -68,7 +69,7 @@ func (s *TraversalStats) Nodes() int { return s.Plies + s.Levels[0] }
 func (s *TraversalStats) MeanRows() float64 { return float64(s.Rows) / float64(max(s.Forwards, 1)) }
 
 func newTraversal(game vec.Batch, o Options, fallback Fallback, pool *vec.Pool) *traversal {
-	t := &traversal{o: o, sampling: o.sampling(), fallback: fallback, pool: pool, tree: vec.NewTree(game)}
+	t := &traversal{o: o, sampling: o.sampling(), budget: int(o.budget(game)), fallback: fallback, pool: pool, tree: vec.NewTree(game)}
 	t.samples.State = game.New()
 	// Bound once, because a method value made for each iteration would be garbage.
 	t.pass.t, t.backupIn = t, t.backup

@@ -207,7 +207,7 @@ func TestShares(t *testing.T) {
 // matter of chance.
 func wanted(o Options, traverses bool, ply uint32) int {
 	switch {
-	case !traverses || o.Estimator == Critic || o.Estimator == Outcome || o.Nodes < 10*o.Games:
+	case !traverses || o.Estimator == Critic || o.Estimator == Outcome || o.Nodes > 0 && o.Nodes < 10*o.Games:
 		return 1
 	case o.BranchOnce && ply < uint32(o.BranchPlies):
 		return 0

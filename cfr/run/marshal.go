@@ -30,7 +30,7 @@ var notes = map[string]string{
 
 	"learner.estimator":     "how counterfactual values are estimated: critic, outcome, external or robust",
 	"learner.games":         "games traversed in an iteration",
-	"learner.nodes":         "most nodes of an iteration's trees; beyond them external and robust don't branch",
+	"learner.nodes":         "most nodes of an iteration, 0 for 8 times those of games without branches; before, external and robust cease to branch",
 	"learner.branch":        "actions that robust tries at a decision, at most",
 	"learner.branch_plies":  "plies before which external and robust branch, 0 for all",
 	"learner.branch_once":   "they branch at one decision of a game, the first from a ply drawn below branch_plies",

@@ -292,7 +292,7 @@ func TestBounds(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	before, _, _ := strings.Cut(stderr, " n=1 ")
-	mustSay(t, before, "memory: at most ", " an iteration, ", " for the reservoir; at most 1920 nodes an iteration")
+	mustSay(t, before, "memory: at most ", " an iteration, ", " for the reservoir; at most 1952 nodes an iteration")
 }
 
 // TestVerify: recorded vectors as they are, and with one number changed.
