@@ -61,7 +61,9 @@ type State struct {
 	Iteration int   // iterations done
 	Decisions int64 // decisions seen
 	Networks  []NetworkState
-	Memory    MemoryState
+	Memory    MemoryState  // of the average strategy
+	Regrets   *MemoryState // nil unless regrets are accumulated in a reservoir
+	Snapshots []Snapshot
 }
 
 // A NetworkState is one network and its optimiser.
@@ -71,7 +73,7 @@ type NetworkState struct {
 	State  nets.State
 }
 
-// A MemoryState is the reservoir of the average strategy.
+// A MemoryState is a reservoir.
 type MemoryState struct {
 	Rows   int
 	Seen   uint64
@@ -180,7 +182,12 @@ func (l *Learner) State() State {
 	state := State{
 		Iteration: l.iteration,
 		Decisions: l.decisions,
-		Memory:    MemoryState{l.memory.Rows(), l.memory.Seen, l.memory.Fields()},
+		Memory:    l.memory.snapshot(),
+		Snapshots: l.Snapshots(),
+	}
+	if l.regrets != nil {
+		regrets := l.regrets.snapshot()
+		state.Regrets = &regrets
 	}
 	for _, n := range l.all() {
 		state.Networks = append(state.Networks, NetworkState{n.name, n.trainer.Params(), n.trainer.State()})
@@ -200,6 +207,17 @@ func (l *Learner) Restore(s State) error {
 		}
 	}
 	if err := l.memory.Restore(s.Memory.Fields, s.Memory.Rows, s.Memory.Seen); err != nil {
+		return err
+	}
+	if (s.Regrets == nil) != (l.regrets == nil) {
+		return fmt.Errorf("cfr: the state has a reservoir of regrets: %v, expected %v", s.Regrets != nil, l.regrets != nil)
+	}
+	if r := s.Regrets; r != nil {
+		if err := l.regrets.Restore(r.Fields, r.Rows, r.Seen); err != nil {
+			return err
+		}
+	}
+	if err := l.snapshots.restore(s.Snapshots, l.regret.trainer.Params()); err != nil {
 		return err
 	}
 	l.iteration, l.decisions = s.Iteration, s.Decisions

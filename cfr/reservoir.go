@@ -102,6 +102,9 @@ func (r *Reservoir) setRows(rows int) {
 // Fields returns all columns, for a checkpoint.
 func (r *Reservoir) Fields() []vec.Field { return append(r.State.Fields(), r.columns.Fields()...) }
 
+// snapshot returns the state, which shares memory with the reservoir.
+func (r *Reservoir) snapshot() MemoryState { return MemoryState{r.Rows(), r.Seen, r.Fields()} }
+
 // Restore fills the reservoir with columns that Fields returned, of that many
 // rows, after as many had been seen. Fields are matched by name and shape, and by
 // type but for integers, which may have been stored in a narrower one.

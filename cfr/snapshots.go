@@ -1,6 +1,7 @@
 package cfr
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -34,6 +35,28 @@ func (s *snapshots) add(iteration int, p nets.Params) {
 		}
 	}
 	s.at, s.params = append(s.at, iteration), append(s.params, p.Clone())
+}
+
+// restore takes copies of snapshots, of networks like one. The first is always as
+// far from the run's beginning as all are from each other.
+func (s *snapshots) restore(all []Snapshot, like nets.Params) error {
+	if len(all) > s.most {
+		return fmt.Errorf("cfr: the state has %d snapshots, expected at most %d", len(all), s.most)
+	}
+	*s = newSnapshots(s.most)
+	for i, shot := range all {
+		if shot.Params.Len() != like.Len() || shot.Iteration < 1 || i > 0 && shot.Iteration <= s.at[i-1] {
+			return fmt.Errorf("cfr: snapshot %d of the state, of iteration %d, has %d parameters, expected ascending iterations and %d parameters",
+				i, shot.Iteration, shot.Params.Len(), like.Len())
+		}
+		p := like.Clone()
+		copy(p.Flat(), shot.Params.Flat())
+		s.at, s.params = append(s.at, shot.Iteration), append(s.params, p)
+	}
+	if len(s.at) > 0 {
+		s.every = s.at[0]
+	}
+	return nil
 }
 
 // thin gives up every other snapshot.

@@ -85,14 +85,18 @@ func writeCheckpoint(dir string, c Config, s cfr.State) error {
 	}
 	sum := sha256.Sum256(config)
 	m.Files = []FileEntry{{configName, int64(len(config)), hex.EncodeToString(sum[:])}}
-	for _, file := range []struct {
+	type file struct {
 		name    string
 		tensors []tensor
-	}{
-		{weightsName, weightTensors(s)},
-		{optimiserName, momentTensors(s)},
-		{memoryName, memoryTensors(s)},
-	} {
+	}
+	files := []file{{weightsName, weightTensors(s)}, {optimiserName, momentTensors(s)}, {memoryName, memoryTensors(s.Memory)}}
+	if s.Regrets != nil {
+		files = append(files, file{regretsName, memoryTensors(*s.Regrets)})
+	}
+	if len(s.Snapshots) > 0 {
+		files = append(files, file{snapshotsName, snapshotTensors(s)})
+	}
+	for _, file := range files {
 		entry, err := writeTensors(filepath.Join(dir, file.name), file.tensors)
 		if err != nil {
 			return err
@@ -133,10 +137,18 @@ func momentTensors(s cfr.State) []tensor {
 	return tensors
 }
 
-func memoryTensors(s cfr.State) []tensor {
+func memoryTensors(s cfr.MemoryState) []tensor {
 	var tensors []tensor
-	for _, f := range s.Memory.Fields {
-		tensors = append(tensors, tensor{f.Name, []int{s.Memory.Rows, f.W}, f.Data})
+	for _, f := range s.Fields {
+		tensors = append(tensors, tensor{f.Name, []int{s.Rows, f.W}, f.Data})
+	}
+	return tensors
+}
+
+func snapshotTensors(s cfr.State) []tensor {
+	var tensors []tensor
+	for _, shot := range s.Snapshots {
+		tensors = append(tensors, tensor{checkpointName(shot.Iteration), []int{shot.Params.Len()}, shot.Params.Flat()})
 	}
 	return tensors
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -544,4 +545,61 @@ func TestRestoreIntoAnotherShape(t *testing.T) {
 	c := f.Config
 	c.Nets.Hidden = []int{8}
 	mustFail(t, newLearner(t, c, 1).Restore(ck.State), "critic")
+}
+
+// deepConfig remembers all that a learner can.
+func deepConfig() Config {
+	c := kuhnConfig()
+	c.Learner.Estimator, c.Learner.Accumulate = cfr.External, cfr.Reservoired
+	c.Learner.Opponents = []string{"league=.4", "average=.1", "current"}
+	c.Memory.RegretRows, c.Memory.Snapshots = 200, 3
+	return c
+}
+
+// TestEverythingIsRemembered: a learner that goes on from a checkpoint computes
+// the bits of one that never stopped.
+func TestEverythingIsRemembered(t *testing.T) {
+	f := mustCreate(t, deepConfig())
+	straight, first, second := newLearner(t, f.Config, 1), newLearner(t, f.Config, 1), newLearner(t, f.Config, 2)
+	train(t, first, 5)
+	mustSave(t, f, first.State())
+	k, err := Load(f.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Restore(k.State); err != nil {
+		t.Fatal(err)
+	}
+	train(t, second, 9)
+	train(t, straight, 9)
+	if got, want := digest(second.State()), digest(straight.State()); got != want {
+		t.Errorf("after a restart the state is %s, expected %s", got, want)
+	}
+	c := f.Config
+	c.Learner.Accumulate = cfr.Window
+	if err := newLearner(t, c, 1).Restore(k.State); err == nil || !strings.Contains(err.Error(), "reservoir of regrets") {
+		t.Errorf("error %v, expected one about the reservoir of regrets", err)
+	}
+}
+
+// digest names all that a state holds.
+func digest(s cfr.State) string {
+	h := sha256.New()
+	for _, n := range s.Networks {
+		fmt.Fprint(h, n.Name, n.Params.Flat(), n.State)
+	}
+	memories := []cfr.MemoryState{s.Memory}
+	if s.Regrets != nil {
+		memories = append(memories, *s.Regrets)
+	}
+	for _, m := range memories {
+		fmt.Fprint(h, m.Rows, m.Seen)
+		for _, f := range m.Fields {
+			fmt.Fprint(h, f.Name, f.Data)
+		}
+	}
+	for _, shot := range s.Snapshots {
+		fmt.Fprint(h, shot.Iteration, shot.Params.Flat())
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
 }

@@ -36,7 +36,7 @@ func (k *Checkpoint) Network(name string) (nets.Params, bool) {
 // Every byte is verified. A checkpoint in a run's folder must fit the run's
 // configuration; any must fit the layouts of this program.
 func Load(dir string) (*Checkpoint, error) {
-	return load(dir, (*Checkpoint).loadWeights, (*Checkpoint).loadOptimiser, (*Checkpoint).loadMemory)
+	return load(dir, (*Checkpoint).loadWeights, (*Checkpoint).loadOptimiser, (*Checkpoint).loadMemory, (*Checkpoint).loadRegrets, (*Checkpoint).loadSnapshots)
 }
 
 // LoadHead reads what a checkpoint says of itself, from the same folders as
@@ -194,19 +194,54 @@ func (k *Checkpoint) loadOptimiser() error {
 	return r.readAll(arrays)
 }
 
-func (k *Checkpoint) loadMemory() error {
-	m := &k.Manifest.Memory
-	specs := k.Manifest.columns()
-	r, err := k.open(memoryName, specs)
+func (k *Checkpoint) loadMemory() (err error) {
+	k.State.Memory, err = k.reservoir(memoryName, &k.Manifest.Memory)
+	return err
+}
+
+func (k *Checkpoint) loadRegrets() error {
+	if k.Manifest.Regrets == nil {
+		return nil
+	}
+	regrets, err := k.reservoir(regretsName, k.Manifest.Regrets)
+	k.State.Regrets = &regrets
+	return err
+}
+
+// reservoir reads a file of columns.
+func (k *Checkpoint) reservoir(name string, m *MemoryEntry) (cfr.MemoryState, error) {
+	specs, state := m.tensors(), cfr.MemoryState{Rows: m.Rows, Seen: m.Seen}
+	r, err := k.open(name, specs)
+	if err != nil {
+		return state, err
+	}
+	arrays := map[string]any{}
+	for i, c := range m.Columns {
+		data := newElements(specs[i].dtype, m.Rows*c.Width)
+		arrays[c.Name] = data
+		state.Fields = append(state.Fields, vec.Field{Name: k.Manifest.columnName(c.Name), W: c.Width, Data: data})
+	}
+	return state, r.readAll(arrays)
+}
+
+func (k *Checkpoint) loadSnapshots() error {
+	m := &k.Manifest
+	if len(m.Snapshots) == 0 {
+		return nil
+	}
+	specs, err := m.snapshots()
+	if err != nil {
+		return err
+	}
+	r, err := k.open(snapshotsName, specs)
 	if err != nil {
 		return err
 	}
 	arrays := map[string]any{}
-	k.State.Memory = cfr.MemoryState{Rows: m.Rows, Seen: m.Seen}
-	for i, c := range m.Columns {
-		data := newElements(specs[i].dtype, m.Rows*c.Width)
-		arrays[c.Name] = data
-		k.State.Memory.Fields = append(k.State.Memory.Fields, vec.Field{Name: k.Manifest.columnName(c.Name), W: c.Width, Data: data})
+	for _, at := range m.Snapshots {
+		params := m.network(cfr.RegretNet).newParams()
+		arrays[checkpointName(at)] = params.Flat()
+		k.State.Snapshots = append(k.State.Snapshots, cfr.Snapshot{Iteration: at, Params: params})
 	}
 	return r.readAll(arrays)
 }

@@ -25,7 +25,9 @@ type Manifest struct {
 	Decisions int64           `json:"decisions"`
 	Encoding  EncodingVersion `json:"encoding"`
 	Networks  []NetworkEntry  `json:"networks"`
-	Memory    MemoryEntry     `json:"memory"`
+	Memory    MemoryEntry     `json:"memory"`              // of the average strategy
+	Regrets   *MemoryEntry    `json:"regrets,omitempty"`   // if they are accumulated in a reservoir
+	Snapshots []int           `json:"snapshots,omitempty"` // iterations of earlier regret networks
 	Files     []FileEntry     `json:"files"`
 	Machine   Machine         `json:"machine"`
 }
@@ -50,7 +52,7 @@ type TensorEntry struct {
 	Shape []int  `json:"shape"`
 }
 
-// A MemoryEntry is the reservoir of the average strategy.
+// A MemoryEntry is a reservoir.
 type MemoryEntry struct {
 	Rows    int           `json:"rows"`
 	Seen    uint64        `json:"seen"`
@@ -70,6 +72,8 @@ const (
 	weightsName   = "weights.safetensors"
 	optimiserName = "optimiser.safetensors"
 	memoryName    = "memory.safetensors"
+	regretsName   = "regrets.safetensors"
+	snapshotsName = "snapshots.safetensors"
 )
 
 // newManifest describes a state, but for the files.
@@ -80,7 +84,7 @@ func newManifest(c Config, s cfr.State) (Manifest, error) {
 	}
 	m := Manifest{
 		Format: formatVersion, Iteration: s.Iteration, Decisions: s.Decisions,
-		Encoding: encoding, Memory: MemoryEntry{Rows: s.Memory.Rows, Seen: s.Memory.Seen}, Machine: ThisMachine(),
+		Encoding: encoding, Machine: ThisMachine(),
 	}
 	for _, n := range s.Networks {
 		e := NetworkEntry{Name: n.Name, Steps: n.State.Step, Moments: len(n.State.M)}
@@ -89,12 +93,30 @@ func newManifest(c Config, s cfr.State) (Manifest, error) {
 		}
 		m.Networks = append(m.Networks, e)
 	}
-	for _, f := range s.Memory.Fields {
+	if m.Memory, err = memoryEntry(s.Memory); err != nil {
+		return m, err
+	}
+	if s.Regrets != nil {
+		regrets, err := memoryEntry(*s.Regrets)
+		if err != nil {
+			return m, err
+		}
+		m.Regrets = &regrets
+	}
+	for _, shot := range s.Snapshots {
+		m.Snapshots = append(m.Snapshots, shot.Iteration)
+	}
+	return m, nil
+}
+
+func memoryEntry(s cfr.MemoryState) (MemoryEntry, error) {
+	m := MemoryEntry{Rows: s.Rows, Seen: s.Seen}
+	for _, f := range s.Fields {
 		e, ok := elementsOf(f.Data)
 		if !ok {
 			return m, fmt.Errorf("memory column %s is a %T, expected a slice of numbers", f.Name, f.Data)
 		}
-		m.Memory.Columns = append(m.Memory.Columns, ColumnEntry{f.Name, e.dtype.String(), f.W})
+		m.Columns = append(m.Columns, ColumnEntry{f.Name, e.dtype.String(), f.W})
 	}
 	return m, nil
 }
@@ -140,8 +162,18 @@ func (n *NetworkEntry) hidden() []int {
 // validate checks that the parts of a manifest fit each other, before anything
 // is allocated after their sizes.
 func (m *Manifest) validate() error {
-	if m.Iteration < 0 || m.Decisions < 0 || m.Memory.Rows < 0 || m.Memory.Rows > math.MaxInt32 || uint64(m.Memory.Rows) > m.Memory.Seen {
-		return fmt.Errorf("%d iterations, %d decisions, %d rows of %d seen: impossible", m.Iteration, m.Decisions, m.Memory.Rows, m.Memory.Seen)
+	if m.Iteration < 0 || m.Decisions < 0 {
+		return fmt.Errorf("%d iterations, %d decisions: impossible", m.Iteration, m.Decisions)
+	}
+	if m.Regrets != nil {
+		if err := m.Regrets.validate(); err != nil {
+			return err
+		}
+	}
+	for i, at := range m.Snapshots {
+		if at < 1 || at > m.Iteration || i > 0 && at <= m.Snapshots[i-1] {
+			return fmt.Errorf("snapshots of iterations %v of %d: impossible", m.Snapshots, m.Iteration)
+		}
 	}
 	names := map[string]bool{}
 	fresh := func(name string) bool {
@@ -162,11 +194,20 @@ func (m *Manifest) validate() error {
 			return fmt.Errorf("network %s: %d steps, %d moments of %d parameters: impossible", n.Name, n.Steps, n.Moments, total)
 		}
 	}
-	for _, c := range m.Memory.Columns {
+	return m.Memory.validate()
+}
+
+func (m *MemoryEntry) validate() error {
+	if m.Rows < 0 || m.Rows > math.MaxInt32 || uint64(m.Rows) > m.Seen {
+		return fmt.Errorf("%d rows of %d seen: impossible", m.Rows, m.Seen)
+	}
+	names := map[string]bool{}
+	for _, c := range m.Columns {
 		dtype, err := safetensors.ParseDType(c.Type)
-		if err != nil || !stores(dtype) || c.Width < 0 || c.Width > math.MaxInt32 || !fresh("column "+c.Name) {
+		if err != nil || !stores(dtype) || c.Width < 0 || c.Width > math.MaxInt32 || names[c.Name] {
 			return fmt.Errorf("memory column %s of %d %s: impossible", c.Name, c.Width, c.Type)
 		}
+		names[c.Name] = true
 	}
 	return nil
 }
@@ -207,14 +248,37 @@ func (m *Manifest) moments() []tensorSpec {
 	return specs
 }
 
-// columns lists the tensors of memory.safetensors.
-func (m *Manifest) columns() []tensorSpec {
+// tensors lists those of a reservoir's file.
+func (m *MemoryEntry) tensors() []tensorSpec {
 	var specs []tensorSpec
-	for _, c := range m.Memory.Columns {
+	for _, c := range m.Columns {
 		dtype, _ := safetensors.ParseDType(c.Type)
-		specs = append(specs, tensorSpec{c.Name, []int{m.Memory.Rows, c.Width}, dtype})
+		specs = append(specs, tensorSpec{c.Name, []int{m.Rows, c.Width}, dtype})
 	}
 	return specs
+}
+
+// network returns the entry of a network, nil if there is none of that name.
+func (m *Manifest) network(name string) *NetworkEntry {
+	i := slices.IndexFunc(m.Networks, func(n NetworkEntry) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.Networks[i]
+}
+
+// snapshots lists the tensors of snapshots.safetensors: all parameters of a
+// network in one, named by its iteration.
+func (m *Manifest) snapshots() ([]tensorSpec, error) {
+	n := m.network(cfr.RegretNet)
+	if n == nil {
+		return nil, fmt.Errorf("%s: snapshots without a %s network", manifestName, cfr.RegretNet)
+	}
+	var specs []tensorSpec
+	for _, at := range m.Snapshots {
+		specs = append(specs, tensorSpec{checkpointName(at), []int{n.newParams().Len()}, safetensors.F32})
+	}
+	return specs, nil
 }
 
 // columnName returns what a column of the reservoir is called since format 2.
