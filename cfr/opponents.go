@@ -98,6 +98,9 @@ const (
 	LeagueOpponent  = "league"  // earlier current policies, young and old ones alike
 )
 
+// OwnOpponents returns the names of those that a learner has itself.
+func OwnOpponents() []string { return []string{CurrentOpponent, AverageOpponent, LeagueOpponent} }
+
 // A share is how often a name plays.
 type share struct {
 	name string
@@ -110,7 +113,7 @@ func (o Options) shares() ([]share, error) {
 	var all []share
 	left, open := 1.0, 0
 	for i, text := range o.Opponents {
-		name, number, given := strings.Cut(text, "=")
+		name, number, given := cutLast(text, "=")
 		s := share{name, -1}
 		if given {
 			part, err := strconv.ParseFloat(number, 64)
@@ -137,6 +140,14 @@ func (o Options) shares() ([]share, error) {
 		}
 	}
 	return all, nil
+}
+
+// cutLast cuts a text at its last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, separator); i >= 0 {
+		return text[:i], text[i+len(separator):], true
+	}
+	return text, "", false
 }
 
 // meets reports whether an opponent of that name plays.

@@ -108,3 +108,18 @@ func openPolicy(n run.AgentName, saved *run.Checkpoint, layout encode.Layout, ro
 	calibration := cfr.Calibration(game, vec.Information, precision, saved.Config.Run.Seed)
 	return cfr.NewPolicy(shape, params, precision, calibration, head, fallback, rows, seed, pool)
 }
+
+// AsActor makes an agent play against a learner, in games observed by a layout.
+func AsActor(a arena.Agent, layout encode.Layout) cfr.Actor { return actor{a, layout} }
+
+type actor struct {
+	arena.Agent
+	layout encode.Layout
+}
+
+// Act implements cfr.Actor.
+func (a actor) Act(dst []int32, state vec.Batch, rows []int32) {
+	games := state.(*encode.Batch).Games()
+	a.Agent.Act(dst, games, rows)
+	a.layout.LayoutActions(dst, games, rows, dst)
+}

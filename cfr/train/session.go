@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"vtrain/cfr"
@@ -43,7 +45,8 @@ type Session struct {
 	layout    encode.Layout
 	plan      cfr.Plan
 	learner   *cfr.Learner
-	opponents []arena.Agent
+	opponents []arena.Agent // of evaluations
+	taught    []arena.Agent // of the traverser
 
 	folder *run.Folder
 	logged bool          // the metrics have a line already
@@ -97,8 +100,27 @@ func (s *Session) prepare() (err error) {
 	if s.plan, err = cfr.NewPlan(game, c.Nets.Hidden, c.Memory, c.Learner); err != nil {
 		return err
 	}
-	s.learner, err = cfr.NewLearner(game, c.Nets.Networks(), c.Memory, c.Learner, c.Run.Seed, s.pool)
-	return err
+	if s.learner, err = cfr.NewLearner(game, c.Nets.Networks(), c.Memory, c.Learner, c.Run.Seed, s.pool); err != nil {
+		return err
+	}
+	return s.enterOpponents()
+}
+
+// enterOpponents brings the learner those that it doesn't have itself.
+func (s *Session) enterOpponents() error {
+	for _, text := range slices.Clone(s.learner.Missing()) {
+		name, err := run.ParseAgent(text)
+		if err != nil {
+			return fmt.Errorf("learner.opponents: %w; besides %s", err, strings.Join(cfr.OwnOpponents(), ", "))
+		}
+		o, err := agent.Open(name, s.cfg.Rules.Config, s.cfg.Learner.Games, vec.Derive(s.cfg.Run.Seed, "opponent "+text, 0), s.pool)
+		if err != nil {
+			return fmt.Errorf("learner.opponents: %w", err)
+		}
+		s.taught = append(s.taught, o)
+		s.learner.Enter(text, agent.AsActor(o, s.layout))
+	}
+	return nil
 }
 
 // Attach gives the session the folder of its configuration, and continues from
@@ -131,7 +153,7 @@ func (s *Session) Close() {
 	if s.learner != nil {
 		s.learner.Close()
 	}
-	for _, o := range s.opponents {
+	for _, o := range slices.Concat(s.opponents, s.taught) {
 		_ = agent.Close(o) // only ever read from
 	}
 	s.pool.Close()

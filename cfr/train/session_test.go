@@ -505,3 +505,31 @@ func TestLastEvaluation(t *testing.T) {
 		t.Errorf("iteration %d: %+v, expected %+v", n, got, want)
 	}
 }
+
+// TestEstimatorsTrain: every estimator, way to accumulate and kind of opponent
+// runs as a whole, from configuration to checkpoint.
+func TestEstimatorsTrain(t *testing.T) {
+	for name, settings := range map[string][]string{
+		"external":  {"learner.estimator=external", "learner.accumulate=reservoir"},
+		"continued": {"learner.estimator=external", "learner.accumulate=reservoir", "learner.refit=continued", "learner.steps=3"},
+		"once":      {"learner.estimator=robust", "learner.branch=2", "learner.branch_once=true", "learner.branch_plies=6"},
+		"outcome":   {"learner.estimator=outcome", "learner.opponents=average=.5,current"},
+		"league":    {"learner.opponents=league=.25,rule=.25,heuristic-balanced", "memory.snapshots=2"},
+		"slots":     {"encoding.layout=slots-d1s1", "learner.opponents=rule"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &diary{}
+			s := mustNew(t, smallConfig(t, settings...), d)
+			mustAttach(t, s, mustCreate(t, smallConfig(t, settings...)))
+			if err := s.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if len(d.iterations) != 5 || len(d.checkpoints) != 3 {
+				t.Errorf("%d iterations and %d checkpoints, expected 5 and 3", len(d.iterations), len(d.checkpoints))
+			}
+		})
+	}
+	if _, err := New(smallConfig(t, "learner.opponents=nobody"), &diary{}); err == nil || !strings.Contains(err.Error(), "learner.opponents") || !strings.Contains(err.Error(), "league") {
+		t.Errorf("error %v of an opponent that nobody knows", err)
+	}
+}

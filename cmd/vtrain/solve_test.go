@@ -133,3 +133,25 @@ func TestPlotOfNothing(t *testing.T) {
 		t.Errorf("one point was drawn: %v", err)
 	}
 }
+
+// TestSolveByNetworks: what the learner makes of Kuhn poker, by each average policy.
+func TestSolveByNetworks(t *testing.T) {
+	small := []string{"-s", "learner.games=400", "-s", "nets.hidden=32,32"}
+	for _, algo := range []string{"deepcfr", "sdcfr", "critic"} {
+		s := mustSolve(t, append([]string{"--rules", "kuhn", "--algo", algo, "--iterations", "30"}, small...)...)
+		last := s.Curve[len(s.Curve)-1]
+		if last.NashConv > .25 || last.Nodes < 30*400 {
+			t.Errorf("%s ends with %+v, expected a NashConv below .25 where uniform play has .917", algo, last)
+		}
+	}
+	for text, args := range map[string][]string{
+		"--set is for algorithms with networks": {"--algo", "cfr", "-s", "learner.games=3"},
+		"expected a key of learner":             {"--algo", "deepcfr", "-s", "rules.hand=3"},
+		"learner.games is 0":                    {"--algo", "deepcfr", "-s", "learner.games=0"},
+	} {
+		code, _, stderr := vtrain(t, append([]string{"solve", "--rules", "kuhn"}, args...)...)
+		if code != 2 || !strings.Contains(stderr, text) {
+			t.Errorf("%v: exit %d, %s", args, code, stderr)
+		}
+	}
+}
