@@ -33,11 +33,9 @@ type Slots struct {
 	width  int
 	hidden *openView
 
-	points  int     // divisor of scores
-	faceSum int     // divisor of sums of faces: all faces of a colour
-	colorOf []uint8 // [T]
-	rankOf  []uint8 // [T]
-
+	points  int // divisor of scores
+	faceSum int // divisor of sums of faces: all faces of a colour
+	slotTables
 	observe, legal, toRules, toLayout kernel
 }
 
@@ -70,10 +68,7 @@ func NewSlots(cfg rules.Config, opt SlotOptions) *Slots {
 		points:  max(1, cfg.Bonus+cfg.Ranks*(cfg.Ranks+1)*(cfg.Wagers+1)),
 		faceSum: max(1, cfg.Ranks*(cfg.MinRank+cfg.TopFace())/2),
 	}
-	for x := range cfg.Types() {
-		s.colorOf = append(s.colorOf, uint8(cfg.Color(rules.Card(x))))
-		s.rankOf = append(s.rankOf, uint8(cfg.Rank(rules.Card(x))))
-	}
+	s.setTables()
 	s.hidden = &openView{fields: s.plan(true), rows: s.openRows, oneGame: s.openGame}
 	s.fields = s.plan(false)
 	s.width = width(s.fields)

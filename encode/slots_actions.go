@@ -2,6 +2,7 @@ package encode
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"vtrain/rules"
@@ -90,30 +91,30 @@ func (s *Slots) legalRow(row []uint64, g *rules.Games, b int32) {
 	}
 }
 
+// legalCards sets two actions of each slot at a time: they share a word.
 func (s *Slots) legalCards(row []uint64, g *rules.Games, b int32) {
 	r := newSlotRow(g, b, g.Player(b))
 	a := 0
-	for color, set := range r.hand {
-		fits := g.Fits(set, r.exp[color])
-		for ; set != 0; set &= set - 1 {
-			if fits&(set&-set) != 0 {
-				vec.MaskSet(row, a)
-			}
-			vec.MaskSet(row, a+1)
+	for first := 0; first < len(r.hand); first += s.inWord {
+		fits := s.fits(r.exp, first)
+		for word := s.word(r.hand, first); word != 0; word &= word - 1 {
+			play := fits >> bits.TrailingZeros64(word) & 1
+			row[a>>6] |= (play | 2) << (a & 63)
 			a += 2
 		}
 	}
 }
 
 func (s *Slots) legalDraws(row []uint64, g *rules.Games, b int32) {
-	if g.DeckLen.Data[b] > 0 {
-		vec.MaskSet(row, int(s.DrawDeck()))
-	}
-	pending := int(g.Pending.Data[b])
+	var piles uint64
 	for color, n := range g.PileLen.Row(b) {
-		if n > 0 && color != pending {
-			vec.MaskSet(row, int(s.DrawPile(color)))
-		}
+		piles |= flag(n > 0) << color
+	}
+	piles &^= 1 << g.Pending.Data[b] // of NoPending, nothing
+	a, draws := s.DrawDeck(), flag(g.DeckLen.Data[b] > 0)|piles<<1
+	row[a>>6] |= draws << (a & 63)
+	if high := draws >> (64 - a&63); high != 0 {
+		row[a>>6+1] |= high
 	}
 }
 

@@ -25,52 +25,89 @@ func newSlotRow(g *rules.Games, b int32, player int) slotRow {
 	}
 }
 
+// observeRange writes rows field by field, in their order: the features of
+// public cards run over into what is written next.
 func (s *Slots) observeRange(k *call, lo, hi int) {
-	w := s.rowWidth(k.open)
+	w, v := s.rowWidth(k.open), &s.view
 	for i := lo; i < hi; i++ {
 		r := newSlotRow(k.g, k.rows[i], k.playerOf(k.rows[i]))
 		row := k.dst[i*w : (i+1)*w]
-		clear(row)
+		s.encodeHand(row[v.hand:v.exp], r.hand)
+		s.encodePiles(row[v.pile:v.public], &r)
+		s.encodePublic(row[v.public:], &r)
 		s.encodeState(row, &r)
-		s.encodeExpeditions(row[s.view.exp:], &r)
-		s.encodePiles(row, &r)
 		if s.opt.Derived {
-			s.encodeDerived(row, &r)
+			s.encodeDerived(row[v.derived:], &r)
 		}
 		if s.opt.SlotAware {
-			s.encodeAware(row[s.view.aware:], &r)
+			s.encodeAware(row[v.aware:v.aware+s.cfg.Hand*perAware], &r)
 		}
 		if k.open {
-			s.encodeHand(row[s.view.theirHand:], r.theirs)
+			s.encodeHand(row[v.theirHand:], r.theirs)
 		}
 	}
 }
 
-// ratio is a feature of the form x out of most.
-func ratio(x, most int) float32 { return float32(x) / float32(most) }
-
+// encodeState writes the features that are of no colour, and the expeditions,
+// whose points they need.
 func (s *Slots) encodeState(row []float32, r *slotRow) {
 	g, v := r.g, &s.view
-	row[v.phase+int(g.Phase(r.b))] = 1
+	phase, deck := g.Phase(r.b), s.deckOf[g.DeckLen.Data[r.b]]
+	turn := ratio(g.Turns(r.b), 2*s.cfg.Cards())
+	row[v.phase], row[v.phase+1] = float32(1-phase), float32(phase)
 	row[v.mover] = float32(g.Player(r.b))
 	row[v.observer] = float32(r.player)
-	row[v.deck] = ratio(int(g.DeckLen.Data[r.b]), s.cfg.Cards())
-	s.encodeHand(row[v.hand:], r.hand)
-	own, theirs := int(g.PlayerScore(r.b, r.player)), int(g.PlayerScore(r.b, 1-r.player))
-	row[v.scores] = ratio(own, s.points)
-	row[v.scores+1] = ratio(theirs, s.points)
-	row[v.scores+2] = ratio(own-theirs, s.points)
-	row[v.turn] = ratio(g.Turns(r.b), 2*s.cfg.Cards())
+	row[v.deck] = deck.whole
+	s.encodeScores(row, r)
+	row[v.turn] = turn
+	clear(row[v.pending:v.legal])
 	pending := s.cfg.Colors
 	if p := g.Pending.Data[r.b]; p != rules.NoPending && !g.Done(r.b) {
 		pending = int(p)
 	}
 	row[v.pending+pending] = 1
+	s.encodeLegal(row[v.legal:v.legal+s.Actions()], r)
+	if s.opt.Derived {
+		progress := (*[3]float32)(row[v.progress:])
+		progress[0], progress[1], progress[2] = deck.whole, turn, deck.half
+	}
+}
+
+func (s *Slots) encodeScores(row []float32, r *slotRow) {
+	var points [2]int
+	half := s.cfg.Colors * perExp
+	points[0] = s.encodeExpeditions(row[s.view.exp:][:half], r.g.Exp.Row(r.b)[:s.cfg.Colors])
+	points[1] = s.encodeExpeditions(row[s.view.exp+half:][:half], r.g.Exp.Row(r.b)[s.cfg.Colors:])
+	own, theirs := points[r.player&1], points[1-r.player&1]
+	d := (*[3]float32)(row[s.view.scores:])
+	d[0], d[1], d[2] = ratio(own, s.points), ratio(theirs, s.points), ratio(own-theirs, s.points)
+}
+
+// encodeExpeditions writes those of a player and returns his points.
+func (s *Slots) encodeExpeditions(dst []float32, exp []uint16) int {
+	points := 0
+	for _, set := range exp {
+		x := &s.sets[set]
+		*(*[perExp]float32)(dst) = x.exp
+		points += int(x.points)
+		dst = dst[perExp:]
+	}
+	return points
+}
+
+// encodeLegal writes the legal actions, [A], a byte of the mask at a time.
+func (s *Slots) encodeLegal(dst []float32, r *slotRow) {
 	var mask [maskWords]uint64
-	s.legalRow(mask[:], g, r.b)
-	for i, word := range mask {
-		for ; word != 0; word &= word - 1 {
-			row[v.legal+i*64+bits.TrailingZeros64(word)] = 1
+	s.legalRow(mask[:], r.g, r.b)
+	for i := 0; ; i++ {
+		word := mask[i]
+		for range 8 {
+			if len(dst) < 8 {
+				copy(dst, s.eight[word&255][:])
+				return
+			}
+			*(*[8]float32)(dst) = s.eight[word&255]
+			dst, word = dst[8:], word>>8
 		}
 	}
 }
@@ -92,107 +129,93 @@ func (s *Slots) list(dst *[maxHand]uint8, g *rules.Tables, hand []uint16) int {
 	return n
 }
 
+// word joins the sets of colours, from one on, as many as a word holds.
+func (s *Slots) word(sets []uint16, first int) uint64 {
+	var word uint64
+	size := s.size & 63
+	for k := min(first+s.inWord, len(sets)) - 1; k >= first; k-- {
+		word = word<<size | uint64(sets[k])
+	}
+	return word
+}
+
+// fits joins what the expeditions of colours can take.
+func (s *Slots) fits(exp []uint16, first int) uint64 {
+	var word uint64
+	size := s.size & 63
+	for k := min(first+s.inWord, len(exp)) - 1; k >= first; k-- {
+		word = word<<size | uint64(s.sets[exp[k]].fits)
+	}
+	return word
+}
+
 func (s *Slots) encodeHand(dst []float32, hand []uint16) {
-	i := 0
-	for color, set := range hand {
-		for ; set != 0; set &= set - 1 {
-			rank := max(0, bits.TrailingZeros16(set)-s.cfg.Wagers+1)
-			dst[i] = 1
-			dst[i+1] = ratio(color+1, s.cfg.Colors)
-			dst[i+2] = ratio(rank, s.cfg.Ranks)
-			i += perSlot
+	for first := 0; first < len(hand); first += s.inWord {
+		cards := s.slotCards[first*s.size:]
+		for word := s.word(hand, first); word != 0; word &= word - 1 {
+			*(*[perSlot]float32)(dst) = cards[bits.TrailingZeros64(word)].features
+			dst = dst[perSlot:]
 		}
+	}
+	clear(dst)
+}
+
+func (s *Slots) encodePiles(dst []float32, r *slotRow) {
+	for color := range s.tops {
+		n, top := r.g.PileTopType(r.b, color)
+		d := (*[perPile]float32)(dst)
+		*d = s.tops[color][bits.Len32(uint32(top))]
+		d[0] = s.cardsOf[n]
+		dst = dst[perPile:]
 	}
 }
 
-func (s *Slots) encodeExpeditions(dst []float32, r *slotRow) {
-	sets := r.g.Exp.Row(r.b)
-	for i, set := range sets {
-		if set == 0 {
-			continue
+// encodePublic writes the cards of each colour that are in no hand nor in the
+// deck. It writes numbers by eights, into what follows them.
+func (s *Slots) encodePublic(dst []float32, r *slotRow) {
+	eight, hands := s.eight, r.g.Hand.Row(r.b)
+	for color, deck := range r.g.Deck.Row(r.b) {
+		one, other := hands[color], hands[s.cfg.Colors+color]
+		hidden := uint64(one&s.wagerSet) | uint64(other&s.wagerSet)<<16 | uint64(deck&s.wagerSet)<<32
+		numbers := s.numberSet &^ (one | other | deck) >> (s.cfg.Wagers & 15)
+		dst[0] = float32(s.cfg.Wagers - bits.OnesCount64(hidden))
+		*(*[8]float32)(dst[1:]) = eight[numbers&255]
+		if s.cfg.Ranks > 8 {
+			*(*[8]float32)(dst[9:]) = eight[numbers>>8]
 		}
-		d := dst[i*perExp : (i+1)*perExp]
-		d[0] = ratio(bits.OnesCount16(set), s.cfg.PerColor())
-		d[1] = ratio(r.g.TopRank(set), s.cfg.Ranks)
-		d[2] = ratio(r.g.WagerCount(set), max(1, s.cfg.Wagers))
-		d[3] = ratio(int(r.g.SetScore(set)), s.points)
+		dst = dst[1+s.cfg.Ranks:]
 	}
 }
 
-func (s *Slots) encodePiles(row []float32, r *slotRow) {
-	for color := range s.cfg.Colors {
-		pile := r.g.PileSet(r.b, color)
-		if pile != 0 {
-			d := row[s.view.pile+color*perPile:]
-			d[0] = ratio(bits.OnesCount16(pile), s.cfg.PerColor())
-			d[1] = 1
-			d[2] = ratio(color+1, s.cfg.Colors)
-			d[3] = ratio(r.g.PileTop(r.b, color), s.cfg.Ranks)
-		}
-		e, f := r.exp[color], r.theirX[color]
-		public := row[s.view.public+color*(s.cfg.Ranks+1):]
-		public[0] = float32(r.g.WagerCount(pile) + r.g.WagerCount(e) + r.g.WagerCount(f))
-		for numbers := r.g.Numbers(pile | e | f); numbers != 0; numbers &= numbers - 1 {
-			public[1+bits.TrailingZeros16(numbers)] = 1
-		}
+func (s *Slots) encodeDerived(dst []float32, r *slotRow) {
+	sets, exps, theirs, decks := s.sets, r.exp, r.theirs, r.g.Deck.Row(r.b)
+	for color, hand := range r.hand {
+		exp := &sets[exps[color]]
+		playable, dead := &sets[hand&exp.fits], &sets[hand&^exp.fits]
+		_, top := r.g.PileTopType(r.b, color)
+		numbers := uint16(top>>1) & (exp.fits >> (s.cfg.Wagers & 15)) // the top, if it is one that fits
+		unseen := bits.OnesCount32(uint32(theirs[color]) | uint32(decks[color])<<16)
+		d := (*[perDerived]float32)(dst)
+		*(*[6]float32)(d[0:]) = exp.played
+		*(*[2]float32)(d[6:]) = sets[hand].held
+		d[8], d[9] = playable.faces, playable.numbers
+		d[10], d[11] = dead.numbers, dead.faces
+		*(*[2]float32)(d[12:]) = s.fitting[bits.Len16(numbers)]
+		d[14] = s.cardsOf[unseen]
+		dst = dst[perDerived:]
 	}
-}
-
-func (s *Slots) encodeDerived(row []float32, r *slotRow) {
-	for color := range s.cfg.Colors {
-		s.encodeDerivedColor(row[s.view.derived+color*perDerived:], r, color)
-	}
-	d := row[s.view.progress:]
-	left := int(r.g.DeckLen.Data[r.b])
-	d[0] = ratio(left, s.cfg.Cards())
-	d[1] = ratio(r.g.Turns(r.b), 2*s.cfg.Cards())
-	d[2] = ratio(left, 2*s.cfg.Cards())
-}
-
-func (s *Slots) encodeDerivedColor(d []float32, r *slotRow, color int) {
-	g, hand, exp := r.g, r.hand[color], r.exp[color]
-	cards, faces, wagers := s.cfg.PerColor(), s.faceSum, max(1, s.cfg.Wagers)
-	fits := g.Fits(hand, exp)
-	inHand := bits.OnesCount16(g.Numbers(hand))
-	playable := bits.OnesCount16(g.Numbers(fits))
-	played := bits.OnesCount16(exp)
-	d[0] = float32(flag(exp == 0))
-	d[1] = float32(flag(exp != 0 && g.Numbers(exp) == 0))
-	d[2] = ratio(g.FaceSum(exp), faces)
-	d[3] = ratio(g.WagerCount(exp), wagers)
-	d[4] = ratio(played, cards)
-	d[5] = ratio(g.TopRank(exp), faces)
-	d[6] = ratio(bits.OnesCount16(hand), cards)
-	d[7] = ratio(g.WagerCount(hand), wagers)
-	d[8] = ratio(g.FaceSum(fits), faces)
-	d[9] = ratio(playable, cards)
-	d[10] = ratio(inHand-playable, cards)
-	d[11] = ratio(g.FaceSum(hand)-g.FaceSum(fits), faces)
-	if top := g.PileTop(r.b, color); top > g.TopRank(exp) {
-		d[12] = 1
-		d[13] = ratio(g.Face(top), faces)
-	}
-	public := played + bits.OnesCount16(r.theirX[color]) + int(g.PileLen.Data[int(r.b)*g.Colors+color])
-	d[14] = ratio(cards-public-bits.OnesCount16(hand), cards)
 }
 
 func (s *Slots) encodeAware(dst []float32, r *slotRow) {
-	i := 0
-	for color, set := range r.hand {
-		exp := r.exp[color]
-		numbers := r.g.Numbers(exp) != 0
-		for ; set != 0; set &= set - 1 {
-			card := set & -set
-			wager := r.g.WagerCount(card) > 0
-			fits := r.g.Fits(card, exp) != 0
-			d := dst[i*perAware : (i+1)*perAware]
-			d[0] = float32(flag(fits && !numbers))
-			d[1] = float32(flag(fits && !numbers && !wager))
-			d[2] = float32(flag(wager && exp == 0))
-			d[3] = float32(flag(fits && numbers))
-			d[4] = float32(flag(!wager && !fits))
-			d[5] = float32(flag(wager && fits))
-			i++
+	for first := 0; first < len(r.hand); first += s.inWord {
+		fits, cards := s.fits(r.exp, first), s.slotCards[first*s.size:]
+		for word := s.word(r.hand, first); word != 0; word &= word - 1 {
+			i := bits.TrailingZeros64(word)
+			x := &cards[i]
+			state := s.sets[r.exp[x.color]].state
+			*(*awareness)(dst) = s.aware[(state|x.wager|uint8(fits>>i&1))&15]
+			dst = dst[perAware:]
 		}
 	}
+	clear(dst)
 }

@@ -20,7 +20,7 @@ type solveCmd struct {
 	Iterations int      `short:"n" default:"1000" help:"Iterations, each an update of both players. Default ${default}."`
 	Turns      *int     `help:"Cut Lost Cities after so many turns; default what a file says, and for presets the turns that empty the deck at the soonest."`
 	Limit      int      `default:"15000000" help:"Most nodes of a game's tree, of some 150 bytes each while it is built. Default ${default}."`
-	Set        []string `short:"s" placeholder:"KEY=VALUE" help:"Set a key of learner, nets or memory for the algorithms with networks, such as learner.games=500; may be repeated."`
+	Set        []string `short:"s" sep:"none" placeholder:"KEY=VALUE" help:"Set a key of learner, nets or memory for the algorithms with networks, such as learner.games=500; may be repeated."`
 	Seed       uint64   `default:"1" help:"Seed of the algorithms that sample."`
 	JSON       bool     `help:"Print one JSON object."`
 	Plot       string   `placeholder:"FILE" help:"Draw NashConv by iterations and by nodes touched, .png or .svg."`
