@@ -173,31 +173,31 @@ func (s *Slots) encodePiles(dst []float32, r *slotRow) {
 // encodePublic writes the cards of each colour that are in no hand nor in the
 // deck. It writes numbers by eights, into what follows them.
 func (s *Slots) encodePublic(dst []float32, r *slotRow) {
-	eight, hands := s.eight, r.g.Hand.Row(r.b)
-	for color, deck := range r.g.Deck.Row(r.b) {
-		one, other := hands[color], hands[s.cfg.Colors+color]
-		hidden := uint64(one&s.wagerSet) | uint64(other&s.wagerSet)<<16 | uint64(deck&s.wagerSet)<<32
-		numbers := s.numberSet &^ (one | other | deck) >> (s.cfg.Wagers & 15)
+	decks := r.g.Deck.Row(r.b)
+	for color, deck := range decks {
+		own, theirs := r.hand[color], r.theirs[color]
+		hidden := uint64(own&s.wagerSet) | uint64(theirs&s.wagerSet)<<16 | uint64(deck&s.wagerSet)<<32
+		numbers := s.numberSet &^ (own | theirs | deck) >> (s.cfg.Wagers & 15)
 		dst[0] = float32(s.cfg.Wagers - bits.OnesCount64(hidden))
-		*(*[8]float32)(dst[1:]) = eight[numbers&255]
+		*(*[8]float32)(dst[1:]) = s.eight[numbers&255]
 		if s.cfg.Ranks > 8 {
-			*(*[8]float32)(dst[9:]) = eight[numbers>>8]
+			*(*[8]float32)(dst[9:]) = s.eight[numbers>>8]
 		}
 		dst = dst[1+s.cfg.Ranks:]
 	}
 }
 
 func (s *Slots) encodeDerived(dst []float32, r *slotRow) {
-	sets, exps, theirs, decks := s.sets, r.exp, r.theirs, r.g.Deck.Row(r.b)
+	decks := r.g.Deck.Row(r.b)
 	for color, hand := range r.hand {
-		exp := &sets[exps[color]]
-		playable, dead := &sets[hand&exp.fits], &sets[hand&^exp.fits]
+		exp := &s.sets[r.exp[color]]
+		playable, dead := &s.sets[hand&exp.fits], &s.sets[hand&^exp.fits]
 		_, top := r.g.PileTopType(r.b, color)
 		numbers := uint16(top>>1) & (exp.fits >> (s.cfg.Wagers & 15)) // the top, if it is one that fits
-		unseen := bits.OnesCount32(uint32(theirs[color]) | uint32(decks[color])<<16)
+		unseen := bits.OnesCount32(uint32(r.theirs[color]) | uint32(decks[color])<<16)
 		d := (*[perDerived]float32)(dst)
 		*(*[6]float32)(d[0:]) = exp.played
-		*(*[2]float32)(d[6:]) = sets[hand].held
+		*(*[2]float32)(d[6:]) = s.sets[hand].held
 		d[8], d[9] = playable.faces, playable.numbers
 		d[10], d[11] = dead.numbers, dead.faces
 		*(*[2]float32)(d[12:]) = s.fitting[bits.Len16(numbers)]
