@@ -88,6 +88,9 @@ func (t *traversal) decide(place int32, head Head) {
 
 // traverses reports whether the mover traverses the game.
 func (t *traversal) traverses(b, row int32) bool {
+	if t.o.Alternate {
+		return t.traverser == t.samples.Mover[row]
+	}
 	return uint8(t.level.State.GameKeys()[b]&1) == t.samples.Mover[row]
 }
 

@@ -77,7 +77,7 @@ func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
 	l.builder.bind(l.pool)
 	l.rows = s.of(l.rows, Opposes)
 	l.memory.Add(s, l.rows, s.Sigma, l.iteration, &stream)
-	f, err := l.fitRemembered(l.strategy, l.memory, &stream, l.o.Averaging, (*builder).crossEntropy)
+	f, err := l.fitRemembered(l.strategy, l.memory, l.o.StrategySteps, &stream, l.o.Averaging, (*builder).crossEntropy)
 	l.strategy.publish()
 	return f, err
 }

@@ -32,6 +32,7 @@ type Learner struct {
 	critic           *network // nil without
 
 	iteration int
+	progress  float64 // share of the run that was done before it
 	decisions int64
 }
 
@@ -270,11 +271,13 @@ func (l *Learner) Iterate(ctx context.Context, progress float64) (Metrics, error
 	begin := time.Now()
 	l.iteration++
 	seed := vec.Derive(l.seed, "iteration", uint64(l.iteration))
+	l.progress = min(max(progress, 0), 1)
 	for _, n := range l.all() {
-		n.trainer.SetRate(n.rate * (1 - (1-l.o.Anneal)*min(max(progress, 0), 1)))
+		n.trainer.SetRate(l.rate(n))
 	}
 	t := l.traversal
 	l.drawLeague(seed)
+	t.traverser = uint8(l.iteration-1) % 2
 	if err := t.traverse(ctx, l.regret.engine, l.criticEngine(), seed); err != nil {
 		err = fmt.Errorf("cfr: iteration %d: %w", l.iteration, err)
 		l.iteration--
@@ -327,6 +330,9 @@ func (l *Learner) Traverse(ctx context.Context, seed uint64) (Traversed, error) 
 	err := t.traverse(ctx, l.regret.engine, l.criticEngine(), seed)
 	return Traversed{t.samples.Rows(), t.stats, t.stages}, err
 }
+
+// rate returns the learning rate of a network at this point of the run.
+func (l *Learner) rate(n *network) float64 { return n.rate * (1 - (1-l.o.Anneal)*l.progress) }
 
 // criticEngine returns the critic as traversals use it, nil without one.
 func (l *Learner) criticEngine() nets.Engine {

@@ -62,6 +62,7 @@ const (
 type Options struct {
 	Estimator   string   `yaml:"estimator"`    // how counterfactual values are estimated: critic, outcome, external or robust
 	Games       int      `yaml:"games"`        // games traversed in an iteration
+	Alternate   bool     `yaml:"alternate"`    // players traverse in turn, one in each iteration; otherwise each in half of the games
 	Nodes       int      `yaml:"nodes"`        // most nodes of an iteration, before which external and robust cease to branch; 0 for 8 times those of games without branches
 	Branch      int      `yaml:"branch"`       // actions that robust tries at a decision, at most
 	BranchPlies int      `yaml:"branch_plies"` // plies before which external and robust branch, 0 for all
@@ -80,15 +81,17 @@ type Options struct {
 	Fallback   string  `yaml:"fallback"`    // policy where no regret is positive: argmax or uniform
 	Scale      float64 `yaml:"scale"`       // game points in one unit of utility
 
-	Batch        int     `yaml:"batch"`         // rows of a training step
-	Passes       int     `yaml:"passes"`        // passes over the rows of an iteration
-	Steps        int     `yaml:"steps"`         // training steps of an iteration on what is remembered, 0 for as many as passes over its new rows
-	RegretRate   float64 `yaml:"regret_rate"`   // learning rate of the regret network
-	CriticRate   float64 `yaml:"critic_rate"`   // learning rate of the critic
-	StrategyRate float64 `yaml:"strategy_rate"` // learning rate of the strategy network
-	Anneal       float64 `yaml:"anneal"`        // share of the learning rates left at the end of a run
-	WeightDecay  float64 `yaml:"weight_decay"`  // decoupled weight decay of AdamW
-	ClipNorm     float64 `yaml:"clip_norm"`     // largest norm of a gradient, 0 for no limit
+	Batch         int     `yaml:"batch"`          // rows of a training step
+	Passes        int     `yaml:"passes"`         // passes over the rows of an iteration
+	RegretSteps   int     `yaml:"regret_steps"`   // training steps of an iteration on remembered regrets, 0 for as many as passes over its new rows
+	StrategySteps int     `yaml:"strategy_steps"` // the same on remembered policies
+	Decay         bool    `yaml:"decay"`          // learning rates on what is remembered fall to 0 within each iteration
+	RegretRate    float64 `yaml:"regret_rate"`    // learning rate of the regret network
+	CriticRate    float64 `yaml:"critic_rate"`    // learning rate of the critic
+	StrategyRate  float64 `yaml:"strategy_rate"`  // learning rate of the strategy network
+	Anneal        float64 `yaml:"anneal"`         // share of the learning rates left at the end of a run
+	WeightDecay   float64 `yaml:"weight_decay"`   // decoupled weight decay of AdamW
+	ClipNorm      float64 `yaml:"clip_norm"`      // largest norm of a gradient, 0 for no limit
 }
 
 // DefaultOptions returns the settings of the default agent.
@@ -132,7 +135,8 @@ func (o Options) Validate() error {
 		{"nodes", float64(o.Nodes), 0, 1 << 30},
 		{"branch", float64(o.Branch), 1, 1 << 20},
 		{"branch_plies", float64(o.BranchPlies), 0, 1 << 20},
-		{"steps", float64(o.Steps), 0, 1 << 30},
+		{"regret_steps", float64(o.RegretSteps), 0, 1 << 30},
+		{"strategy_steps", float64(o.StrategySteps), 0, 1 << 30},
 		{"epsilon", o.Epsilon, 0, 1},
 		{"lambda", o.Lambda, 0, 1},
 		{"window", float64(o.Window), 1, 1e6},

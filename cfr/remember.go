@@ -20,26 +20,29 @@ func (l *Learner) fitRegrets(seed uint64) (Fit, error) {
 			return Fit{}, err
 		}
 	}
-	f, err := l.fitRemembered(l.regret, l.regrets, &stream, 1, regretLoss)
+	f, err := l.fitRemembered(l.regret, l.regrets, l.o.RegretSteps, &stream, 1, regretLoss)
 	l.regret.publish()
 	return f, err
 }
 
 func regretLoss(b *builder) nets.Loss { return b.squared(b.weight) }
 
-// fitRemembered trains a network on rows drawn from a reservoir, as many steps as
-// the options say. An iteration weighs a power of its number.
-func (l *Learner) fitRemembered(n *network, memory *Reservoir, stream *vec.Stream, power float64, loss func(*builder) nets.Loss) (Fit, error) {
+// fitRemembered trains a network on rows drawn from a reservoir, in so many steps,
+// or as many as passes over l.rows would take. An iteration weighs a power of its
+// number.
+func (l *Learner) fitRemembered(n *network, memory *Reservoir, steps int, stream *vec.Stream, power float64, loss func(*builder) nets.Loss) (Fit, error) {
 	f := Fit{Rows: len(l.rows)}
 	if memory.Rows() == 0 {
 		return f, nil
 	}
-	steps := l.o.Steps
 	if steps == 0 {
 		steps = l.o.Passes * ((len(l.rows) + l.o.Batch - 1) / l.o.Batch)
 	}
 	b := &l.builder
-	for range steps {
+	for step := range steps {
+		if l.o.Decay {
+			n.trainer.SetRate(l.rate(n) * (1 - float64(step)/float64(steps)))
+		}
 		l.rows = memory.Draw(l.rows, l.o.Batch, stream)
 		b.remembered(memory, n.view, l.rows, l.iteration, power)
 		if err := f.step(n, b, loss(b)); err != nil {

@@ -44,6 +44,8 @@ type traversal struct {
 	spent   []uint8   // [B] 1 at and below the decision that branches, if only one does
 	above   []uint8   // the same of the level above
 
+	traverser uint8 // of all games, if players take turns
+
 	level    *vec.Level   // the one in progress
 	tight    bool         // the node budget forbids branching at this level
 	seed     uint64       // of the actions

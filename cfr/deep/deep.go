@@ -19,23 +19,20 @@ type Algorithm struct {
 	Snapshots bool // average the regret networks themselves, not by a strategy network
 }
 
-// Algorithms returns settings that work for small games. Scale 1 leaves
-// utilities as they are.
+// Algorithms returns settings that work for small games of utilities of about 1 to
+// 10; docs/decisions/0005 has how they were found. Players take turns: an
+// iteration traverses for one of them.
 func Algorithms() []Algorithm {
 	deep := cfr.DefaultOptions()
-	deep.Estimator, deep.Accumulate, deep.Refit = cfr.External, cfr.Reservoired, cfr.Scratch
-	deep.Games, deep.Steps, deep.Batch = 2000, 400, 1024
-	deep.Fallback, deep.Scale, deep.RegretGain, deep.Averaging, deep.Anneal = "argmax", 1, 1, 1, 1
-	deep.RegretRate, deep.StrategyRate = 2e-3, 1e-3
+	deep.Estimator, deep.Accumulate, deep.Refit, deep.Alternate, deep.Decay = cfr.External, cfr.Reservoired, cfr.Scratch, true, true
+	deep.Games, deep.Nodes, deep.Batch, deep.RegretSteps, deep.StrategySteps = 1000, 1<<24, 256, 2000, 2000
+	deep.Scale, deep.Averaging, deep.Anneal = 3, 1, 1
+	deep.RegretRate, deep.StrategyRate = 1e-2, 2e-3
 	memory := cfr.Memory{StrategyRows: 1_000_000, RegretRows: 1_000_000, Snapshots: 1000}
 	nets := cfr.Nets{Hidden: []int{64, 64}}
-
-	critic := deep
-	critic.Estimator, critic.Accumulate = cfr.Critic, cfr.Window
 	return []Algorithm{
 		{Name: "deepcfr", Options: deep, Memory: memory, Nets: nets},
 		{Name: "sdcfr", Options: deep, Memory: memory, Nets: nets, Snapshots: true},
-		{Name: "critic", Options: critic, Memory: memory, Nets: nets},
 	}
 }
 

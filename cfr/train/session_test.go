@@ -511,7 +511,7 @@ func TestLastEvaluation(t *testing.T) {
 func TestEstimatorsTrain(t *testing.T) {
 	for name, settings := range map[string][]string{
 		"external":  {"learner.estimator=external", "learner.accumulate=reservoir"},
-		"continued": {"learner.estimator=external", "learner.accumulate=reservoir", "learner.refit=continued", "learner.steps=3"},
+		"continued": {"learner.estimator=external", "learner.accumulate=reservoir", "learner.refit=continued", "learner.regret_steps=3", "learner.alternate=true", "learner.decay=true"},
 		"once":      {"learner.estimator=robust", "learner.branch=2", "learner.branch_once=true", "learner.branch_plies=6"},
 		"outcome":   {"learner.estimator=outcome", "learner.opponents=average=.5,current"},
 		"league":    {"learner.opponents=league=.25,rule=.25,heuristic-balanced", "memory.snapshots=2"},
