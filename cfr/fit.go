@@ -74,7 +74,6 @@ func batches(rows []int32, size int) iter.Seq[[]int32] {
 func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
 	stream := vec.At(vec.Derive(seed, "memory", 0), 0)
 	s := &l.traversal.samples
-	l.builder.bind(l.pool)
 	l.rows = s.of(l.rows, Opposes)
 	l.memory.Add(s, l.rows, s.Sigma, l.iteration, &stream)
 	f, err := l.fitRemembered(l.strategy, l.memory, l.o.StrategySteps, &stream, l.o.Averaging, (*builder).crossEntropy)

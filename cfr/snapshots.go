@@ -2,7 +2,6 @@ package cfr
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"vtrain/nets"
@@ -106,7 +105,7 @@ func (l *Learner) drawLeague(seed uint64) {
 		params := l.regret.trainer.Params()
 		if s := &l.snapshots; len(s.at) > 0 {
 			stream := vec.At(vec.Derive(seed, "league", uint64(i)), 0)
-			from := int(math.Floor(float64(l.iteration) * (1 - p.oldest)))
+			from := int(float64(l.iteration) * (1 - p.oldest))
 			first, _ := slices.BinarySearch(s.at, from)
 			first = min(first, len(s.at)-1)
 			params = s.params[first+stream.Intn(len(s.at)-first)]

@@ -19,7 +19,8 @@ import (
 //
 // Estimators differ in what the traverser tries (decide.go) and in what is made
 // of it (backup.go), and are settings of this one loop. Which player of a game
-// traverses is a bit of the game's key, so half of all games teach either one.
+// traverses is a bit of the game's key, so half of all games teach either one,
+// unless players take turns.
 type traversal struct {
 	o         Options
 	sampling  sampling
