@@ -182,12 +182,7 @@ func (c *Cards) setTables(t *rules.Tables) {
 			c.depths[n] |= uint32(flag(n >= step)) << i
 		}
 	}
-	c.eight = new([256][8]float32)
-	for b := range c.eight {
-		for i := range c.eight[b] {
-			c.eight[b][i] = float32(b >> i & 1)
-		}
-	}
+	c.eight = newEight()
 }
 
 // Name returns "cards".

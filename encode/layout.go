@@ -208,3 +208,14 @@ func flag(b bool) uint64 {
 	}
 	return x
 }
+
+// newEight returns the features that a byte stands for, the lowest bit first.
+func newEight() *[256][8]float32 {
+	eight := new([256][8]float32)
+	for set := range eight {
+		for bit := range eight[set] {
+			eight[set][bit] = float32(set >> bit & 1)
+		}
+	}
+	return eight
+}

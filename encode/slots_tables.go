@@ -69,12 +69,7 @@ func (s *Slots) setTables() {
 	for n := range s.cfg.Cards() + 1 {
 		s.deckOf = append(s.deckOf, deckSize{whole: ratio(n, s.cfg.Cards()), half: ratio(n, 2*s.cfg.Cards())})
 	}
-	s.eight = new([256][8]float32)
-	for b := range s.eight {
-		for i := range s.eight[b] {
-			s.eight[b][i] = float32(b >> i & 1)
-		}
-	}
+	s.eight = newEight()
 	s.setCards()
 	s.setAware()
 	s.setTops()
