@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vtrain/cfr"
+	"vtrain/encode"
 	"vtrain/rules"
 )
 
@@ -117,7 +118,13 @@ func TestTraverseHeldBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	least := 8 * (2*g.Rules.MaxTurns + 1)
-	g.Memory = uint64(all[0].plan.SampleBytes) / uint64(all[0].plan.Nodes) * uint64(least)
+	o := all[0].options
+	o.Nodes = least
+	plan, err := cfr.NewPlan(encode.NewBatch(g.layout(), nil), g.Hidden, forgetful, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Memory = uint64(plan.SampleBytes)
 	s, err := newCourses(g)
 	if err != nil {
 		t.Fatal(err)

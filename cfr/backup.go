@@ -19,24 +19,29 @@ func sign(mover uint8) float32 { return 1 - 2*float32(mover) }
 // it is one. For an opponent, who plays ξ = σ, it is his child's value, less the
 // noise that Q takes out.
 func (t *traversal) backup(depth int, level, below *vec.Level) {
-	t.settle(level)
-	s, child := &t.samples, 0
-	for i, b := range level.Live {
-		row := int32(t.first[depth] + i)
-		frame := sign(s.Mover[row])
+	t.depth, t.level, t.below = depth, level, below
+	t.pool.Run(len(level.Live), grain, t.kernels.backup)
+}
+
+func (t *traversal) backupRange(lo, hi int) {
+	s := &t.samples
+	for i := lo; i < hi; i++ {
+		row := int32(t.first[t.depth] + i)
+		frame, child := sign(s.Mover[row]), t.child[row]
 		lo, hi := s.Legal(row)
 		for k := lo; k < hi; k++ {
 			if s.Xi[k] > 0 {
-				s.Return[k] = frame * below.Value[child]
+				s.Return[k] = frame * t.below.Value[child]
 				child++
 			}
 		}
-		level.Value[b] = frame * t.evaluate(row)
+		t.level.Value[t.level.Live[i]] = frame * t.evaluate(row)
 	}
 }
 
-// settle sets the values of nodes whose game has ended.
-func (t *traversal) settle(level *vec.Level) {
+// settle sets the values of the level's nodes whose game has ended.
+func (t *traversal) settle() {
+	level := t.level
 	t.ended = vec.AllRows(t.ended, level.Rows())
 	t.ended = vec.Keep(t.ended, t.ended, level.State.Finished(), 1)
 	t.utility = vec.Grow(t.utility, len(t.ended))

@@ -13,7 +13,7 @@ import (
 // number of them, and nothing allocates once there was a batch as large. The
 // zero value works alone.
 type builder struct {
-	rows, words, actions int
+	rows, words, actions, width int
 
 	x      []float32 // [rows,D]
 	mask   []uint64  // [rows,W] outputs that count
@@ -22,7 +22,7 @@ type builder struct {
 
 	pool    *vec.Pool
 	args    builderArgs
-	kernels struct{ copy, recall, fill func(lo, hi int) }
+	kernels struct{ recall, fill func(lo, hi int) }
 	copied  *Reservoir // the rows of a memory, side by side
 	all     []int32    // 0, 1, … rows-1
 
@@ -35,34 +35,35 @@ type builder struct {
 // builderArgs are the arguments of the kernel that is running: handing ranges to
 // the pool allocates no closure.
 type builderArgs struct {
-	rows   []int32
-	memory *Reservoir
-	now    float64
-	power  float64
-	fill   filler
+	rows    []int32
+	view    vec.View
+	samples *Samples
+	fill    filler
+	memory  *Reservoir
+	now     float64
+	power   float64
 }
 
 // A filler sets what entry i of a batch is fitted to, which is that row of the
 // samples. It runs on all workers, and may touch no other entry.
 type filler func(b *builder, i int, row int32)
 
-// fillGrain is the rows that a worker takes at a time: some ten microseconds.
-const fillGrain = 128
+// fillGrain is the rows that a worker takes at a time: it observes them itself.
+const fillGrain = vec.Inline
 
 // bind makes the builder work on a pool, nil for the caller alone.
 func (b *builder) bind(pool *vec.Pool) {
 	b.pool = pool
 	if b.kernels.fill == nil {
-		b.kernels.copy, b.kernels.recall, b.kernels.fill = b.copyRange, b.recallRange, b.fillRange
+		b.kernels.recall, b.kernels.fill = b.recallRange, b.fillRange
 	}
 }
 
 // fresh assembles rows of samples; fill sets their targets.
 func (b *builder) fresh(s *Samples, view vec.View, rows []int32, fill filler) {
 	b.bind(b.pool)
-	b.observe(s.State, view, rows)
-	clear(b.mask)
-	b.args = builderArgs{rows: rows, fill: fill}
+	b.size(s.State, view, len(rows))
+	b.args = builderArgs{rows: rows, view: view, samples: s, fill: fill}
 	b.pool.Run(len(rows), fillGrain, b.kernels.fill)
 	b.args = builderArgs{}
 }
@@ -70,42 +71,36 @@ func (b *builder) fresh(s *Samples, view vec.View, rows []int32, fill filler) {
 // remembered assembles rows of a reservoir, in any order: targets are the values
 // of the legal actions, and a row weighs that power of its iteration, relative to
 // now, since only ratios count and powers grow large.
-//
-// Rows are copied first, column by column: a row of a large memory is in no
-// cache, and copies wait for many at a time, an encoder for one.
 func (b *builder) remembered(memory *Reservoir, view vec.View, rows []int32, now int, power float64) {
 	b.bind(b.pool)
 	if b.copied == nil || b.copied.capacity < len(rows) {
 		b.copied = NewReservoir(memory.State, len(rows))
 		b.all = vec.AllRows(b.all, len(rows))
 	}
-	all, state := b.all[:len(rows)], b.copied.State
 	b.copied.resize(len(rows))
-	b.args = builderArgs{rows: rows, memory: memory, now: float64(now), power: power}
-	b.pool.Run(len(rows), fillGrain, b.kernels.copy)
-	b.observe(state, view, all)
-	state.Legal(b.mask, all)
+	b.size(memory.State, view, len(rows))
 	b.weight = vec.Grow(b.weight, len(rows))
+	b.args = builderArgs{rows: rows, view: view, memory: memory, now: float64(now), power: power}
 	b.pool.Run(len(rows), fillGrain, b.kernels.recall)
 	b.args = builderArgs{}
 }
 
-// observe sizes the batch and writes its observations. The game does that on its
-// own pool, which as a rule is the builder's: not from within a run.
-func (b *builder) observe(state vec.Batch, view vec.View, rows []int32) {
-	b.rows, b.actions, b.words = len(rows), state.Actions(), vec.MaskWords(state.Actions())
-	b.x = vec.Grow(b.x, len(rows)*state.Width(view))
-	b.mask = vec.Grow(b.mask, len(rows)*b.words)
-	b.target = vec.Grow(b.target, len(rows)*b.actions)
-	state.Observe(b.x, view, rows)
+// size makes room for a batch.
+func (b *builder) size(game vec.Batch, view vec.View, rows int) {
+	b.rows, b.actions, b.words, b.width = rows, game.Actions(), vec.MaskWords(game.Actions()), game.Width(view)
+	b.x = vec.Grow(b.x, rows*b.width)
+	b.mask = vec.Grow(b.mask, rows*b.words)
+	b.target = vec.Grow(b.target, rows*b.actions)
 }
 
-func (b *builder) copyRange(lo, hi int) {
-	b.copied.scatter(b.all[lo:hi], b.args.memory, b.args.rows[lo:hi])
-}
-
-// recallRange sets targets and weights of copied rows, whose masks are there.
+// recallRange assembles remembered rows. They are copied first, column by column:
+// a row of a large memory is in no cache, and copies wait for many at a time, an
+// encoder for one.
 func (b *builder) recallRange(lo, hi int) {
+	rows, state := b.all[lo:hi], b.copied.State
+	b.copied.scatter(rows, b.args.memory, b.args.rows[lo:hi])
+	state.Observe(b.x[lo*b.width:hi*b.width], b.args.view, rows)
+	state.Legal(b.mask[lo*b.words:hi*b.words], rows)
 	for i := lo; i < hi; i++ {
 		values, target, k := b.copied.Value.Row(int32(i)), b.target[i*b.actions:(i+1)*b.actions], 0
 		for w, word := range b.mask[i*b.words : (i+1)*b.words] {
@@ -119,8 +114,11 @@ func (b *builder) recallRange(lo, hi int) {
 }
 
 func (b *builder) fillRange(lo, hi int) {
+	a := &b.args
+	a.samples.State.Observe(b.x[lo*b.width:hi*b.width], a.view, a.rows[lo:hi])
+	clear(b.mask[lo*b.words : hi*b.words])
 	for i := lo; i < hi; i++ {
-		b.args.fill(b, i, b.args.rows[i])
+		a.fill(b, i, a.rows[i])
 	}
 }
 

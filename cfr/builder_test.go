@@ -50,7 +50,8 @@ func playedGames(r *Reservoir, rows int) {
 
 // plain assembles a remembered row by itself, by the definition.
 func plain(b *builder, r *Reservoir, view vec.View, row int32, now int, power float64) {
-	b.observe(r.State, view, []int32{row})
+	b.size(r.State, view, 1)
+	r.State.Observe(b.x, view, []int32{row})
 	r.State.Legal(b.mask, []int32{row})
 	for k, a := range vec.MaskAppend(nil, b.mask) {
 		b.target[a] = r.Value.Row(row)[k]

@@ -60,7 +60,7 @@ func (t *traversal) decide(place int32, head Head) {
 	}
 	head.policy(sigma, outputs, t.fallback)
 
-	b := t.level.Live[place]
+	b, only := t.level.Live[place], several
 	stream := vec.At(vec.Key(t.seed, t.level.State.GameKeys()[b]), t.level.State.Plies()[b])
 	xi := s.Xi[lo:hi]
 	clear(xi)
@@ -70,19 +70,23 @@ func (t *traversal) decide(place int32, head Head) {
 		if len(t.opponents) > 0 && t.by[place] != current {
 			s.Role[row] = Replaces
 		}
-		follow(xi, sigma, 0, &stream)
+		only = follow(xi, sigma, 0, &stream)
 	case !t.sampling.branches:
 		s.Role[row] = Teaches
-		follow(xi, sigma, float32(t.sampling.epsilon), &stream)
+		only = follow(xi, sigma, float32(t.sampling.epsilon), &stream)
 	case t.tight || !t.mayBranch(b):
 		s.Role[row] = Follows
-		follow(xi, sigma, 0, &stream)
+		only = follow(xi, sigma, 0, &stream)
 	default:
 		s.Role[row] = Teaches
 		if t.sampling.once {
 			t.spent[b] = 1
 		}
 		branch(xi, t.sampling.most, &stream)
+	}
+	t.tried[place] = several
+	if only != several {
+		t.tried[place] = lo + int32(only)
 	}
 }
 
@@ -135,8 +139,9 @@ func (t *traversal) affordable() bool {
 }
 
 // follow draws one action from the policy mixed with a share epsilon of the
-// uniform one, and sets its probability in xi, which is all zero.
-func follow(xi, sigma []float32, epsilon float32, s *vec.Stream) {
+// uniform one, and sets its probability in xi, which is all zero. It returns the
+// action's index.
+func follow(xi, sigma []float32, epsilon float32, s *vec.Stream) int {
 	k := 0
 	if epsilon > 0 && s.Float32() < epsilon {
 		k = s.Intn(len(sigma))
@@ -144,6 +149,7 @@ func follow(xi, sigma []float32, epsilon float32, s *vec.Stream) {
 		k = sample(sigma, s)
 	}
 	xi[k] = Explore(sigma[k], epsilon, len(sigma))
+	return k
 }
 
 // branch draws most actions, or all if there are fewer, uniformly without

@@ -70,13 +70,13 @@ func (t *traversal) ask(actor Actor, places []int32) {
 	}
 	actor.Act(t.actions, t.level.State, t.rows)
 	for i, place := range places {
-		t.samples.replaced(t.row(place), t.actions[i])
+		t.tried[place] = t.samples.replaced(t.row(place), t.actions[i])
 	}
 }
 
 // replaced records the action of an opponent whose policy isn't known: as if it
-// had been certain.
-func (s *Samples) replaced(row, action int32) {
+// had been certain. It returns the action's index in the ragged columns.
+func (s *Samples) replaced(row, action int32) int32 {
 	lo, hi := s.Legal(row)
 	s.Role[row] = Replaces
 	clear(s.Regret[lo:hi])
@@ -85,7 +85,7 @@ func (s *Samples) replaced(row, action int32) {
 	for k := lo; k < hi; k++ {
 		if s.Act[k] == action {
 			s.Xi[k], s.Sigma[k] = 1, 1
-			return
+			return k
 		}
 	}
 	panic("cfr: an opponent made an action that isn't legal")

@@ -45,9 +45,9 @@ func NewPlan(game vec.Batch, hidden []int, memory Memory, o Options) (Plan, erro
 			o.Games, game.Horizon(), nodes, game.MaxLegal(), legal, math.MaxInt32)
 	}
 	p := Plan{Nodes: nodes, Frontier: int(min(float64(nodes), float64(o.Games)*width)), ReservoirBytes: int64(memory.rows(o)) * int64(NewReservoir(game, 1).RowBytes())}
-	// A state is held by its level and by the samples, beside seven numbers for
-	// each legal action, and six for the decision.
-	p.SampleBytes = int64(nodes) * int64(2*game.RowBytes()+28*game.MaxLegal()+24)
+	// A decision is a state, seven numbers for each legal action, and nine of its own
+	// and of its node. Two levels have states beside it.
+	p.SampleBytes = int64(nodes)*int64(game.RowBytes()+28*game.MaxLegal()+36) + 2*int64(p.Frontier)*int64(game.RowBytes())
 	views := []vec.View{vec.Information, vec.Information} // regret and strategy
 	if o.sampling().critic {
 		views = append(views, vec.History)

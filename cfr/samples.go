@@ -22,7 +22,7 @@ type Samples struct {
 	Role     []Role    // [N]
 	Expected []float32 // [N] Σσ(a)Q(a)
 
-	slots []int32 // scratch of append
+	slots []int32 // [N] scratch of set
 }
 
 // Rows returns N.
@@ -43,6 +43,7 @@ func (s *Samples) resize(rows, legal int) {
 	s.Mover = vec.Grow(s.Mover, rows)
 	s.Role = vec.Grow(s.Role, rows)
 	s.Expected = vec.Grow(s.Expected, rows)
+	s.slots = vec.Grow(s.slots, rows)
 	s.Act = vec.Grow(s.Act, legal)
 	s.Regret = vec.Grow(s.Regret, legal)
 	s.Sigma = vec.Grow(s.Sigma, legal)
@@ -52,27 +53,28 @@ func (s *Samples) resize(rows, legal int) {
 	s.Target = vec.Grow(s.Target, legal)
 }
 
-// append adds the live rows of a level, with their legal actions but without
-// the numbers of networks; values of the critic are zero. It returns the first row
-// added.
-func (s *Samples) append(level *vec.Level, mask []uint64) int {
-	first, live := s.Rows(), level.Live
-	words := len(mask) / max(len(live), 1)
-	s.slots = s.slots[:0]
-	for i := range live {
-		n := vec.MaskCount(mask[i*words : (i+1)*words])
-		s.Off = append(s.Off, s.Off[first+i]+int32(n))
-		s.slots = append(s.slots, int32(first+i))
+// extend adds rows, whose legal actions are those of the mask; set fills them.
+func (s *Samples) extend(rows int, mask []uint64) {
+	first, words := s.Rows(), len(mask)/max(rows, 1)
+	for i := range rows {
+		s.Off = append(s.Off, s.Off[first+i]+int32(vec.MaskCount(mask[i*words:(i+1)*words])))
 	}
-	s.resize(first+len(live), int(s.Off[first+len(live)]))
-	for i := range live {
-		lo := s.Off[first+i]
+	s.resize(first+rows, int(s.Off[first+rows]))
+}
+
+// set fills the rows from first on with rows of a state and their legal actions.
+// Numbers of networks aren't there yet. Several calls may run at once, for
+// different rows.
+func (s *Samples) set(first int32, state vec.Batch, rows []int32, mask []uint64) {
+	last := first + int32(len(rows))
+	slots, words := s.slots[first:last], len(mask)/max(len(rows), 1)
+	for i := range rows {
+		slots[i] = first + int32(i)
+		lo := s.Off[slots[i]]
 		vec.MaskAppend(s.Act[lo:lo], mask[i*words:(i+1)*words])
 	}
-	clear(s.Q[s.Off[first]:])
-	s.State.Scatter(s.slots, level.State, live)
-	level.State.ToMove(s.Mover[first:], live)
-	return first
+	s.State.Scatter(slots, state, rows)
+	state.ToMove(s.Mover[first:last], rows)
 }
 
 // of sets dst to the rows of a role, in dst's memory.

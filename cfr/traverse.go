@@ -30,7 +30,8 @@ type traversal struct {
 	tree      *vec.Tree
 	opponents []opponent // who replaces the current policy in some games
 	samples   Samples
-	first     []int // [depth] sample row of the level's first live node
+	first     []int   // [depth] sample row of the level's first live node
+	child     []int32 // [samples] first child of a decision, as a row of the level below
 	stages    Stages
 	stats     TraversalStats
 
@@ -38,6 +39,7 @@ type traversal struct {
 	all     []int32   // places in Live
 	some    []int32   // those that one of several deciders decides
 	by      []uint8   // [live] who decides: current, or 1+ an opponent
+	tried   []int32   // [live] the only action that is tried, by its index in the ragged columns; several if there were more
 	rows    []int32   // of places, or the parents of the level below
 	actions []int32   // made there
 	ended   []int32   // nodes whose game has ended
@@ -48,12 +50,22 @@ type traversal struct {
 	traverser uint8 // of all games, if players take turns
 
 	level    *vec.Level   // the one in progress
+	below    *vec.Level   // the one below it, in backup
+	depth    int          // of the level, in backup
 	tight    bool         // the node budget forbids branching at this level
 	seed     uint64       // of the actions
 	bad      atomic.Int64 // lowest sample row with an output that isn't finite
 	pass     pass         // of the network at work
 	backupIn func(depth int, level, below *vec.Level)
+	kernels  struct{ record, backup func(lo, hi int) }
 }
+
+// several stands for the only action that is tried, where there are more.
+const several = -1
+
+// grain is the nodes that a worker records or backs up at a time: some tens of
+// microseconds.
+const grain = 256
 
 // TraversalStats describe the tree of a traversal.
 type TraversalStats struct {
@@ -76,6 +88,7 @@ func newTraversal(game vec.Batch, o Options, fallback Fallback, pool *vec.Pool) 
 	t.samples.State = game.New()
 	// Bound once, because a method value made for each iteration would be garbage.
 	t.pass.t, t.backupIn = t, t.backup
+	t.kernels.record, t.kernels.backup = t.recordRange, t.backupRange
 	return t
 }
 
@@ -99,7 +112,7 @@ func (c *clock) add(stage *float64) {
 // network gave a number that isn't finite, or is that of ctx, which is asked at
 // each level; then the samples mean nothing.
 func (t *traversal) traverse(ctx context.Context, regret, critic nets.Engine, seed uint64) error {
-	t.stages, t.first = Stages{}, t.first[:0]
+	t.stages, t.first, t.child = Stages{}, t.first[:0], t.child[:0]
 	t.stats = TraversalStats{Levels: t.stats.Levels[:0]}
 	t.samples.reset()
 	t.seed = vec.Derive(seed, "actions", 0)
@@ -123,15 +136,29 @@ func (t *traversal) traverse(ctx context.Context, regret, critic nets.Engine, se
 	return nil
 }
 
-// record appends the live nodes of the level to the samples.
+// record appends the live nodes of the level to the samples, and sets the values
+// of the others.
 func (t *traversal) record(clk *clock) {
 	state, live := t.level.State, t.level.Live
 	t.stats.Levels = append(t.stats.Levels, t.level.Rows())
+	t.settle()
+	clk.add(&t.stages.Backup)
 	t.mask = vec.Grow(t.mask, len(live)*vec.MaskWords(state.Actions()))
 	state.Legal(t.mask, live)
 	clk.add(&t.stages.Legal)
-	t.first = append(t.first, t.samples.append(t.level, t.mask))
+	t.first = append(t.first, t.samples.Rows())
+	t.samples.extend(len(live), t.mask)
+	t.pool.Run(len(live), grain, t.kernels.record)
 	clk.add(&t.stages.Record)
+}
+
+func (t *traversal) recordRange(lo, hi int) {
+	words, s := vec.MaskWords(t.level.State.Actions()), &t.samples
+	first, last := t.row(int32(lo)), t.row(int32(hi))
+	s.set(first, t.level.State, t.level.Live[lo:hi], t.mask[lo*words:hi*words])
+	if !t.sampling.critic { // which would write them
+		clear(s.Q[s.Off[first]:s.Off[last]])
+	}
 }
 
 // row returns the sample row of the level's live node at a place.
@@ -140,6 +167,7 @@ func (t *traversal) row(place int32) int32 { return int32(t.first[len(t.first)-1
 // choose decides what to do at all live nodes of the level.
 func (t *traversal) choose(regret, critic nets.Engine, clk *clock) error {
 	t.all = vec.AllRows(t.all, len(t.level.Live))
+	t.tried = vec.Grow(t.tried, len(t.level.Live))
 	t.assign()
 	t.tight = t.sampling.branches && !t.affordable()
 	clk.add(&t.stages.Match)
@@ -248,6 +276,11 @@ func (t *traversal) expand() {
 	s := &t.samples
 	t.rows, t.actions = t.rows[:0], t.actions[:0]
 	for i, b := range t.level.Live {
+		t.child = append(t.child, int32(len(t.rows)))
+		if k := t.tried[i]; k != several {
+			t.rows, t.actions = append(t.rows, b), append(t.actions, s.Act[k])
+			continue
+		}
 		lo, hi := s.Legal(t.row(int32(i)))
 		for k := lo; k < hi; k++ {
 			if s.Xi[k] > 0 {

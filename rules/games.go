@@ -295,15 +295,23 @@ func (g *Games) Legal(mask []uint64, rows []int32) {
 	if len(mask) != len(rows)*g.MaskWords {
 		panic("rules: mask of the wrong length")
 	}
+	if len(rows) <= vec.Inline {
+		g.legalRows(mask, rows)
+		return
+	}
 	g.args = kernelArgs{rows: rows, mask: mask}
 	g.pool.Run(len(rows), grain, g.kernels.legal)
 }
 
 func (g *Games) legalRange(lo, hi int) {
 	words := g.MaskWords
-	for i := lo; i < hi; i++ {
-		b := g.args.rows[i]
-		row := g.args.mask[i*words : (i+1)*words]
+	g.legalRows(g.args.mask[lo*words:hi*words], g.args.rows[lo:hi])
+}
+
+func (g *Games) legalRows(mask []uint64, rows []int32) {
+	words := g.MaskWords
+	for i, b := range rows {
+		row := mask[i*words : (i+1)*words]
 		clear(row)
 		if g.Finish.Data[b] == 0 {
 			g.legalRow(row, b)

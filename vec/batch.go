@@ -12,8 +12,8 @@ const (
 	History
 )
 
-// Inline is the most rows with which Observe may be called by several workers at
-// once, from within a run of the pool that the batch works on.
+// Inline is the most rows with which Observe and Legal may be called by several
+// workers at once, from within a run of the pool that the batch works on.
 const Inline = 128
 
 // Batch is a set of two-player zero-sum games that step in lockstep: all that

@@ -5,7 +5,7 @@ const NoParent int32 = -1
 
 // A Level is the nodes of a tree at one depth.
 type Level struct {
-	State  Batch
+	State  Batch     // nil but in the last two levels
 	Parent []int32   // [B] row in the level above
 	Action []int32   // [B] the action that led here from the parent
 	Live   []int32   // rows whose game goes on
@@ -13,20 +13,21 @@ type Level struct {
 }
 
 // Rows returns B, the nodes of the level.
-func (l *Level) Rows() int { return l.State.Rows() }
+func (l *Level) Rows() int { return len(l.Parent) }
 
 // A Tree is a traversal, level by level: level d holds every node at ply d of
 // all games dealt, as one batch. Children of a row are contiguous, in the
 // order of their parents. Levels keep their memory from one traversal to the
-// next.
+// next, but take turns in that of two states: games that move between those
+// stay in a cache.
 type Tree struct {
 	levels []*Level
 	depth  int // levels in use
-	game   Batch
+	states [2]Batch
 }
 
 // NewTree returns an empty tree whose levels are batches of game's kind.
-func NewTree(game Batch) *Tree { return &Tree{game: game} }
+func NewTree(game Batch) *Tree { return &Tree{states: [2]Batch{game.New(), game.New()}} }
 
 // Deal starts a new traversal from n new games; see Batch.Deal.
 func (t *Tree) Deal(n int, seed, first uint64) *Level {
@@ -62,9 +63,13 @@ func (t *Tree) Expand(rows, actions []int32) *Level {
 // next takes the first unused level, emptied.
 func (t *Tree) next() *Level {
 	if t.depth == len(t.levels) {
-		t.levels = append(t.levels, &Level{State: t.game.New()})
+		t.levels = append(t.levels, new(Level))
 	}
 	l := t.levels[t.depth]
+	l.State = t.states[t.depth&1]
+	if t.depth > 1 {
+		t.levels[t.depth-2].State = nil
+	}
 	t.depth++
 	l.Parent, l.Action = l.Parent[:0], l.Action[:0]
 	return l

@@ -56,18 +56,25 @@ func (p *paths) Step(rows, actions []int32) {
 // pathsOf returns the numbers of a level's rows.
 func pathsOf(l *Level) []int64 { return l.State.(*paths).path.Data }
 
-// grow deals games 5 and 6 and expands them three times.
-func grow(tree *Tree) {
-	tree.Deal(2, 1, 5)
-	tree.Expand([]int32{0, 0, 0, 1}, []int32{1, 2, 9, 3})
-	tree.Expand([]int32{0, 1, 1, 3}, []int32{4, 5, 9, 9})
-	tree.Expand([]int32{0, 1}, []int32{7, 8})
+// grow deals games 5 and 6 and expands them three times. It returns the numbers
+// of the rows of each level.
+func grow(tree *Tree) [][]int64 {
+	var all [][]int64
+	for _, l := range []func() *Level{
+		func() *Level { return tree.Deal(2, 1, 5) },
+		func() *Level { return tree.Expand([]int32{0, 0, 0, 1}, []int32{1, 2, 9, 3}) },
+		func() *Level { return tree.Expand([]int32{0, 1, 1, 3}, []int32{4, 5, 9, 9}) },
+		func() *Level { return tree.Expand([]int32{0, 1}, []int32{7, 8}) },
+	} {
+		all = append(all, slices.Clone(pathsOf(l())))
+	}
+	return all
 }
 
 func TestTree(t *testing.T) {
 	tree := NewTree(newPaths())
 	for range 3 { // the same in used memory
-		grow(tree)
+		got := grow(tree)
 		for d, want := range []struct {
 			parent, action, live []int32
 			paths                []int64
@@ -79,9 +86,12 @@ func TestTree(t *testing.T) {
 		} {
 			l := tree.Level(d)
 			if !slices.Equal(l.Parent, want.parent) || !slices.Equal(l.Action, want.action) ||
-				!slices.Equal(l.Live, want.live) || !slices.Equal(pathsOf(l), want.paths) || len(l.Value) != l.Rows() {
+				!slices.Equal(l.Live, want.live) || !slices.Equal(got[d], want.paths) || len(l.Value) != l.Rows() {
 				t.Fatalf("level %d: parents %v, actions %v, live %v, paths %v, %d values; expected %+v",
-					d, l.Parent, l.Action, l.Live, pathsOf(l), len(l.Value), want)
+					d, l.Parent, l.Action, l.Live, got[d], len(l.Value), want)
+			}
+			if (l.State != nil) != (d >= 2) {
+				t.Errorf("level %d of 4: state %v", d, l.State)
 			}
 		}
 		if tree.Depth() != 4 || tree.Nodes() != 2+4+4+2 {
