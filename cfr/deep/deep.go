@@ -30,9 +30,14 @@ func Algorithms() []Algorithm {
 	deep.RegretRate, deep.StrategyRate = 1e-2, 2e-3
 	memory := cfr.Memory{StrategyRows: 1_000_000, RegretRows: 1_000_000, Snapshots: 1000}
 	nets := cfr.Nets{Hidden: []int{64, 64}}
+
+	// Every regret network plays in the average, so their fits take the time; the
+	// strategy network is asked for nothing, and 0 steps would mean whole passes.
+	snapshots := deep
+	snapshots.Batch, snapshots.RegretSteps, snapshots.StrategySteps, snapshots.RegretRate = 512, 4000, 1, 5e-3
 	return []Algorithm{
 		{Name: "deepcfr", Options: deep, Memory: memory, Nets: nets},
-		{Name: "sdcfr", Options: deep, Memory: memory, Nets: nets, Snapshots: true},
+		{Name: "sdcfr", Options: snapshots, Memory: memory, Nets: cfr.Nets{Hidden: []int{64, 64, 64}}, Snapshots: true},
 	}
 }
 
