@@ -28,6 +28,13 @@ func Algorithms() []Algorithm {
 	deep.Games, deep.Nodes, deep.Batch, deep.RegretSteps, deep.StrategySteps = 1000, 1<<24, 256, 2000, 2000
 	deep.Scale, deep.Averaging, deep.Anneal = 3, 1, 1
 	deep.RegretRate, deep.StrategyRate = 1e-2, 2e-3
+	// One action is tried where external tries all, so games cost less and there are
+	// more. What the critic has yet to learn of a policy is made up for by what
+	// happened, with weights that exploration keeps small enough to need no clip.
+	critic := deep
+	critic.Estimator, critic.Correction, critic.Clip, critic.Epsilon = cfr.Critic, true, 100, .6
+	critic.Games, critic.Passes, critic.CriticRate = 2000, 4, 4e-3
+	critic.RegretSteps, critic.StrategySteps = 1000, 1000
 	memory := cfr.Memory{StrategyRows: 1_000_000, RegretRows: 1_000_000, Snapshots: 1000}
 	nets := cfr.Nets{Hidden: []int{64, 64}}
 
@@ -38,6 +45,7 @@ func Algorithms() []Algorithm {
 	return []Algorithm{
 		{Name: "deepcfr", Options: deep, Memory: memory, Nets: nets},
 		{Name: "sdcfr", Options: snapshots, Memory: memory, Nets: cfr.Nets{Hidden: []int{64, 64, 64}}, Snapshots: true},
+		{Name: "critic", Options: critic, Memory: memory, Nets: nets},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 type solveCmd struct {
 	Rules      string   `required:"" placeholder:"NAME" help:"Game to solve: kuhn, leduc, a preset of Lost Cities such as tiny, or a configuration file."`
-	Algo       string   `default:"cfr+" help:"Exact: cfr, cfr+, lcfr (linear), dcfr (discounted). By samples: external, outcome. By networks: deepcfr, sdcfr. Default ${default}."`
+	Algo       string   `default:"cfr+" help:"Exact: cfr, cfr+, lcfr (linear), dcfr (discounted). By samples: external, outcome. By networks: deepcfr, sdcfr, critic. Default ${default}."`
 	Iterations int      `short:"n" default:"1000" help:"Iterations, each an update of both players. Default ${default}."`
 	Turns      *int     `help:"Cut Lost Cities after so many turns; default what a file says, and for presets the turns that empty the deck at the soonest."`
 	Limit      int      `default:"15000000" help:"Most nodes of a game's tree, of some 150 bytes each while it is built. Default ${default}."`

@@ -137,7 +137,7 @@ func TestPlotOfNothing(t *testing.T) {
 // TestSolveByNetworks: what the learner makes of Kuhn poker, by each average policy.
 func TestSolveByNetworks(t *testing.T) {
 	small := []string{"-s", "learner.games=400", "-s", "nets.hidden=32,32", "-s", "learner.regret_steps=100", "-s", "learner.strategy_steps=100"}
-	for _, algo := range []string{"deepcfr", "sdcfr"} {
+	for _, algo := range []string{"deepcfr", "sdcfr", "critic"} {
 		s := mustSolve(t, append([]string{"--rules", "kuhn", "--algo", algo, "--iterations", "30"}, small...)...)
 		last := s.Curve[len(s.Curve)-1]
 		if last.NashConv > .25 || last.Nodes < 30*400 {
