@@ -23,8 +23,8 @@ type builder struct {
 	pool    *vec.Pool
 	args    builderArgs
 	kernels struct{ recall, fill func(lo, hi int) }
-	copied  *Reservoir // the rows of a memory, side by side
-	all     []int32    // 0, 1, … rows-1
+	copies  vec.Locals[*Reservoir] // rows of a memory, side by side; each worker's own, or writes to neighbours would share cache lines
+	all     []int32                // 0, 1, … fillGrain-1
 
 	losses struct {
 		squared nets.SquaredError
@@ -56,6 +56,7 @@ func (b *builder) bind(pool *vec.Pool) {
 	b.pool = pool
 	if b.kernels.fill == nil {
 		b.kernels.recall, b.kernels.fill = b.recallRange, b.fillRange
+		b.all = vec.AllRows(b.all, fillGrain)
 	}
 }
 
@@ -73,11 +74,13 @@ func (b *builder) fresh(s *Samples, view vec.View, rows []int32, fill filler) {
 // now, since only ratios count and powers grow large.
 func (b *builder) remembered(memory *Reservoir, view vec.View, rows []int32, now int, power float64) {
 	b.bind(b.pool)
-	if b.copied == nil || b.copied.capacity < len(rows) {
-		b.copied = NewReservoir(memory.State, len(rows))
-		b.all = vec.AllRows(b.all, len(rows))
+	if b.copies.New == nil {
+		b.copies.New = func() *Reservoir {
+			r := NewReservoir(memory.State, fillGrain)
+			r.resize(fillGrain)
+			return r
+		}
 	}
-	b.copied.resize(len(rows))
 	b.size(memory.State, view, len(rows))
 	b.weight = vec.Grow(b.weight, len(rows))
 	b.args = builderArgs{rows: rows, view: view, memory: memory, now: float64(now), power: power}
@@ -97,19 +100,20 @@ func (b *builder) size(game vec.Batch, view vec.View, rows int) {
 // a row of a large memory is in no cache, and copies wait for many at a time, an
 // encoder for one.
 func (b *builder) recallRange(lo, hi int) {
-	rows, state := b.all[lo:hi], b.copied.State
-	b.copied.scatter(rows, b.args.memory, b.args.rows[lo:hi])
-	state.Observe(b.x[lo*b.width:hi*b.width], b.args.view, rows)
-	state.Legal(b.mask[lo*b.words:hi*b.words], rows)
+	copied, rows := b.copies.Get(), b.all[:hi-lo]
+	defer b.copies.Put(copied)
+	copied.scatter(rows, b.args.memory, b.args.rows[lo:hi])
+	copied.State.Observe(b.x[lo*b.width:hi*b.width], b.args.view, rows)
+	copied.State.Legal(b.mask[lo*b.words:hi*b.words], rows)
 	for i := lo; i < hi; i++ {
-		values, target, k := b.copied.Value.Row(int32(i)), b.target[i*b.actions:(i+1)*b.actions], 0
+		values, target, k := copied.Value.Row(int32(i-lo)), b.target[i*b.actions:(i+1)*b.actions], 0
 		for w, word := range b.mask[i*b.words : (i+1)*b.words] {
 			for ; word != 0; word &= word - 1 {
 				target[w<<6+bits.TrailingZeros64(word)] = values[k]
 				k++
 			}
 		}
-		b.weight[i] = float32(math.Pow(float64(b.copied.Iteration.Data[i])/b.args.now, b.args.power))
+		b.weight[i] = float32(math.Pow(float64(copied.Iteration.Data[i-lo])/b.args.now, b.args.power))
 	}
 }
 
