@@ -50,7 +50,7 @@ performance: ## docs/performance.md: networks on this machine, and others' if Op
 	$(PERFORMANCE)/vtrain bench forward --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --plot docs/forward.png
 	$(PERFORMANCE)/vtrain bench forward --precision float32,int8 --seconds 0.5 --markdown docs/performance.md --input binary
 	$(PERFORMANCE)/vtrain bench train --seconds 0.5 --markdown docs/performance.md
-	$(PERFORMANCE)/vtrain bench traverse --repetitions 3 --batch 256,1024,4096 --markdown docs/performance.md --plot docs/traverse.png
+	$(PERFORMANCE)/vtrain bench traverse --repetitions 3 --estimator critic,outcome --batch 256,1024,4096 --markdown docs/performance.md --plot docs/traverse.png
 	$(PERFORMANCE)/vtrain bench traverse --repetitions 3 --batch 256,1024,4096 --estimator outcome --layout slots --hidden 512,512,512 --opponent average --markdown docs/performance.md
 	$(PERFORMANCE)/vtrain bench precision --agent "run:$(or $(RUN),$(PERFORMANCE)/agent)" --markdown docs/performance.md testdata/games_classic.jsonl.gz
 	$(PERFORMANCE)/peers -seconds 0.5 -markdown docs/performance.md || test $$? -eq 3 # no OpenBLAS, which it has said
