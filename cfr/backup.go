@@ -35,7 +35,11 @@ func (t *traversal) backupRange(lo, hi int) {
 				child++
 			}
 		}
-		t.level.Value[t.level.Live[i]] = frame * t.evaluate(row)
+		evaluate := t.evaluate
+		if t.sampling.values {
+			evaluate = t.advance
+		}
+		t.level.Value[t.level.Live[i]] = frame * evaluate(row)
 	}
 }
 
@@ -75,6 +79,30 @@ func (t *traversal) evaluate(row int32) float32 {
 	}
 	for k := lo; k < hi; k++ {
 		s.Target[k] -= baseline
+	}
+	return value
+}
+
+// advance sets the advantage of the action taken at a decision by generalised
+// advantage estimation (Schulman et al. 2016): with V the critic's value of the
+// state and G the λ-return from the child on, G - V. It returns what the level
+// above sees, (1-λ)·V + λ·G. Where somebody else moves that is G: the critic
+// learns nothing there.
+func (t *traversal) advance(row int32) float32 {
+	s := &t.samples
+	lo, hi := s.Legal(row)
+	value := s.Expected[row]
+	for k := lo; k < hi; k++ {
+		s.Target[k] = 0
+		if s.Xi[k] == 0 {
+			continue
+		}
+		s.Target[k] = s.Return[k] - value
+		if s.Role[row] == Replaces {
+			value = s.Return[k]
+		} else {
+			value += float32(t.sampling.lambda) * s.Target[k]
+		}
 	}
 	return value
 }

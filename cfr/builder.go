@@ -13,12 +13,13 @@ import (
 // number of them, and nothing allocates once there was a batch as large. The
 // zero value works alone.
 type builder struct {
-	rows, words, actions, width int
+	rows, words, actions, width int // actions are the outputs of the network
 
 	x      []float32 // [rows,D]
 	mask   []uint64  // [rows,W] outputs that count
 	target []float32 // [rows,A], anything for outputs that don't
 	weight []float32 // [rows], of remembered rows only
+	ratio  taken     // of a policy's rows only
 
 	pool    *vec.Pool
 	args    builderArgs
@@ -27,8 +28,9 @@ type builder struct {
 	all     []int32                // 0, 1, … fillGrain-1
 
 	losses struct {
-		squared nets.SquaredError
-		cross   nets.CrossEntropy
+		squared   nets.SquaredError
+		surrogate surrogate
+		cross     nets.CrossEntropy
 	}
 }
 
@@ -60,10 +62,11 @@ func (b *builder) bind(pool *vec.Pool) {
 	}
 }
 
-// fresh assembles rows of samples; fill sets their targets.
-func (b *builder) fresh(s *Samples, view vec.View, rows []int32, fill filler) {
+// fresh assembles rows of samples for a network of that many outputs; fill sets
+// their targets.
+func (b *builder) fresh(s *Samples, view vec.View, outputs int, rows []int32, fill filler) {
 	b.bind(b.pool)
-	b.size(s.State, view, len(rows))
+	b.size(s.State, view, outputs, len(rows))
 	b.args = builderArgs{rows: rows, view: view, samples: s, fill: fill}
 	b.pool.Run(len(rows), fillGrain, b.kernels.fill)
 	b.args = builderArgs{}
@@ -81,7 +84,7 @@ func (b *builder) remembered(memory *Reservoir, view vec.View, rows []int32, now
 			return r
 		}
 	}
-	b.size(memory.State, view, len(rows))
+	b.size(memory.State, view, memory.State.Actions(), len(rows))
 	b.weight = vec.Grow(b.weight, len(rows))
 	b.args = builderArgs{rows: rows, view: view, memory: memory, now: float64(now), power: power}
 	b.pool.Run(len(rows), fillGrain, b.kernels.recall)
@@ -89,8 +92,9 @@ func (b *builder) remembered(memory *Reservoir, view vec.View, rows []int32, now
 }
 
 // size makes room for a batch.
-func (b *builder) size(game vec.Batch, view vec.View, rows int) {
-	b.rows, b.actions, b.words, b.width = rows, game.Actions(), vec.MaskWords(game.Actions()), game.Width(view)
+func (b *builder) size(game vec.Batch, view vec.View, outputs, rows int) {
+	b.rows, b.actions, b.words, b.width = rows, outputs, vec.MaskWords(outputs), game.Width(view)
+	b.ratio.resize(rows)
 	b.x = vec.Grow(b.x, rows*b.width)
 	b.mask = vec.Grow(b.mask, rows*b.words)
 	b.target = vec.Grow(b.target, rows*b.actions)
@@ -131,6 +135,9 @@ func (b *builder) set(i int, a int32, target float32) {
 	vec.MaskSet(b.mask[i*b.words:(i+1)*b.words], int(a))
 	b.target[i*b.actions+int(a)] = target
 }
+
+// regression returns the squared error of fresh rows.
+func (b *builder) regression() nets.Loss { return b.squared(nil) }
 
 // squared returns the squared error of the batch; a nil weight counts all rows
 // alike.

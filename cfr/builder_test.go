@@ -50,7 +50,7 @@ func playedGames(r *Reservoir, rows int) {
 
 // plain assembles a remembered row by itself, by the definition.
 func plain(b *builder, r *Reservoir, view vec.View, row int32, now int, power float64) {
-	b.size(r.State, view, 1)
+	b.size(r.State, view, r.State.Actions(), 1)
 	r.State.Observe(b.x, view, []int32{row})
 	r.State.Legal(b.mask, []int32{row})
 	for k, a := range vec.MaskAppend(nil, b.mask) {
@@ -109,7 +109,7 @@ func TestBuilderFresh(t *testing.T) {
 	var b builder
 	b.bind(pool)
 	for from := range int32(3) {
-		b.fresh(&Samples{State: game}, vec.History, vec.AllRows(nil, 1000), func(b *builder, i int, row int32) {
+		b.fresh(&Samples{State: game}, vec.History, game.Actions(), vec.AllRows(nil, 1000), func(b *builder, i int, row int32) {
 			b.set(i, from, float32(row))
 			b.set(i, 70+from, -float32(row))
 		})
@@ -139,7 +139,7 @@ func TestBuilderAllocatesNothing(t *testing.T) {
 		rows = r.Draw(rows, 1000, &stream)
 		b.remembered(r, vec.Information, rows, 9, 2)
 		b.crossEntropy()
-		b.fresh(s, vec.History, rows, fill)
+		b.fresh(s, vec.History, s.State.Actions(), rows, fill)
 		b.squared(nil)
 	}
 	batch()

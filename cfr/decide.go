@@ -13,7 +13,8 @@ type sampling struct {
 	plies    int     // before which he does
 	once     bool    // at one decision of a game only
 	epsilon  float64 // share of the uniform policy in what he plays, where he doesn't branch
-	critic   bool    // the critic's values are baselines
+	critic   bool    // the critic's values of actions are baselines
+	values   bool    // the critic values states, and both players learn from what they do
 	lambda   float64 // λ of the values carried upwards
 	correct  bool    // advantages are corrected by what happened
 	clip     float64 // largest weight of that
@@ -22,6 +23,10 @@ type sampling struct {
 // sampling returns the settings of the estimator, which must be valid.
 func (o Options) sampling() sampling {
 	s := sampling{most: math.MaxInt, plies: math.MaxInt, lambda: 1, correct: true, clip: o.Clip}
+	if o.Algorithm == PPO {
+		s.values, s.lambda, s.correct = true, o.Lambda, false
+		return s
+	}
 	switch o.Estimator {
 	case Critic:
 		s.critic, s.epsilon, s.lambda, s.correct = true, o.Epsilon, o.Lambda, o.Correction
@@ -39,6 +44,9 @@ func (o Options) sampling() sampling {
 	return s
 }
 
+// hasCritic reports whether there is a critic.
+func (s sampling) hasCritic() bool { return s.critic || s.values }
+
 // A Role is what a decision teaches besides the critic.
 type Role uint8
 
@@ -55,7 +63,7 @@ func (t *traversal) decide(place int32, head Head) {
 	s, row := &t.samples, t.row(place)
 	lo, hi := s.Legal(row)
 	outputs, sigma := s.Regret[lo:hi], s.Sigma[lo:hi]
-	if !finite(outputs) || !finite(s.Q[lo:hi]) {
+	if t.sampling.values && !finite(s.Expected[row:row+1]) || !finite(outputs) || !finite(s.Q[lo:hi]) {
 		lower(&t.bad, int64(row))
 	}
 	head.policy(sigma, outputs, t.fallback)

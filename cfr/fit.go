@@ -12,8 +12,11 @@ import (
 // fitCritic fits the critic to the returns of the actions tried.
 func (l *Learner) fitCritic(seed uint64) (Fit, error) {
 	s := &l.traversal.samples
+	if l.o.Algorithm == PPO {
+		return l.fitValues(seed)
+	}
 	l.rows = vec.AllRows(l.rows, s.Rows())
-	return l.fitFresh(l.critic, seed, func(b *builder, i int, row int32) {
+	return l.fitFresh(l.critic, seed, (*builder).regression, func(b *builder, i int, row int32) {
 		for k, hi := s.Legal(row); k < hi; k++ {
 			if s.Xi[k] > 0 {
 				b.set(i, s.Act[k], s.Return[k])
@@ -22,31 +25,35 @@ func (l *Learner) fitCritic(seed uint64) (Fit, error) {
 	})
 }
 
-// fitRegret fits the regrets of the traverser's decisions.
-func (l *Learner) fitRegret(seed uint64) (Fit, error) {
-	if l.regrets != nil {
+// fitCurrent fits what the current policy is made of: PPO's policy, or the
+// regrets of the traverser's decisions.
+func (l *Learner) fitCurrent(seed uint64) (Fit, error) {
+	switch {
+	case l.o.Algorithm == PPO:
+		return l.fitPolicy(seed)
+	case l.regrets != nil:
 		return l.fitRegrets(seed)
 	}
 	s := &l.traversal.samples
 	l.rows = s.of(l.rows, Teaches)
-	return l.fitFresh(l.regret, seed, func(b *builder, i int, row int32) {
+	return l.fitFresh(l.current, seed, (*builder).regression, func(b *builder, i int, row int32) {
 		for k, hi := s.Legal(row); k < hi; k++ {
 			b.set(i, s.Act[k], s.Target[k])
 		}
 	})
 }
 
-// fitFresh trains a network by the squared error on l.rows of this iteration,
-// in an order of its own for each pass. Fill sets the targets of a row.
-func (l *Learner) fitFresh(n *network, seed uint64, fill filler) (Fit, error) {
+// fitFresh trains a network on l.rows of this iteration, in an order of its own
+// for each pass. Fill sets what the loss needs of a row.
+func (l *Learner) fitFresh(n *network, seed uint64, loss func(*builder) nets.Loss, fill filler) (Fit, error) {
 	f, b := Fit{Rows: len(l.rows)}, &l.builder
 	for pass := range l.o.Passes {
 		stream := vec.At(vec.Derive(seed, "order of "+n.name, uint64(pass)), 0)
 		stream.Shuffle(len(l.rows), func(i, j int) { l.rows[i], l.rows[j] = l.rows[j], l.rows[i] })
 		for rows := range batches(l.rows, l.o.Batch) {
 			slices.Sort(rows) // ascending rows read memory in order
-			b.fresh(&l.traversal.samples, n.view, rows, fill)
-			if err := f.step(n, b, b.squared(nil)); err != nil {
+			b.fresh(&l.traversal.samples, n.view, n.shape[len(n.shape)-1], rows, fill)
+			if err := f.step(n, b, loss(b)); err != nil {
 				return f, err
 			}
 		}
@@ -72,6 +79,10 @@ func batches(rows []int32, size int) iter.Seq[[]int32] {
 // strategy network to rows drawn from all that is remembered, weighted by a
 // power of their iteration.
 func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
+	if l.o.Algorithm == PPO {
+		l.averageParameters()
+		return Fit{}, nil
+	}
 	stream := vec.At(vec.Derive(seed, "memory", 0), 0)
 	s := &l.traversal.samples
 	l.rows = s.of(l.rows, Opposes)

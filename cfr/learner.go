@@ -11,8 +11,9 @@ import (
 	"vtrain/vec"
 )
 
-// A Learner runs the iterations of Deep CFR: traverse, fit the critic to what
-// happened if the estimator has one, fit the regrets, fit the average strategy.
+// A Learner runs the iterations of Deep CFR or of PPO: traverse, fit the critic
+// to what happened if there is one, fit what the current policy is made of, fit
+// the average strategy.
 // What it computes depends on game, options and seed alone.
 type Learner struct {
 	o         Options
@@ -28,8 +29,9 @@ type Learner struct {
 	missing   []string // opponents that Enter hasn't brought
 	rows      []int32  // scratch: the rows that a network is fitted to
 
-	regret, strategy *network
-	critic           *network // nil without
+	current  *network // regrets, or PPO's policy
+	strategy *network
+	critic   *network // nil without
 
 	iteration int
 	progress  float64 // share of the run that was done before it
@@ -53,7 +55,8 @@ type network struct {
 // The names of a Learner's networks.
 const (
 	CriticNet   = "critic"
-	RegretNet   = "regret"
+	RegretNet   = "regret" // of Deep CFR
+	PolicyNet   = "policy" // of PPO
 	StrategyNet = "strategy"
 )
 
@@ -101,18 +104,18 @@ func NewLearner(game vec.Batch, n Nets, memory Memory, o Options, seed uint64, p
 	l := &Learner{
 		o: o, seed: seed, pool: pool, traversal: newTraversal(game, o, fallback, pool), memory: NewReservoir(game, memory.StrategyRows),
 		frontier: plan.Frontier, snapshots: newSnapshots(memory.Snapshots),
-		regret:   &network{name: RegretNet, view: vec.Information, rate: o.RegretRate, plays: true},
+		current:  &network{name: o.CurrentNet(), view: vec.Information, rate: o.currentRate(), plays: true},
 		strategy: &network{name: StrategyNet, view: vec.Information, rate: o.StrategyRate, plays: o.meets(AverageOpponent)},
 	}
-	if l.traversal.sampling.critic {
+	if l.traversal.sampling.hasCritic() {
 		l.critic = &network{name: CriticNet, view: vec.History, rate: o.CriticRate, plays: true}
 	}
-	if o.Accumulate == Reservoired {
+	if o.remembersRegrets() {
 		l.regrets = NewReservoir(game, memory.RegretRows)
 	}
 	l.builder.bind(pool)
 	for _, net := range l.all() {
-		net.shape = Shape(game, n.Hidden, net.view)
+		net.shape = o.shape(game, n.Hidden, net.view)
 		net.precision, net.calibration = n.Precision, Calibration(game, net.view, n.Precision, seed)
 		if err := l.build(net); err != nil {
 			l.Close()
@@ -129,6 +132,39 @@ func NewLearner(game vec.Batch, n Nets, memory Memory, o Options, seed uint64, p
 // Shape returns the shape of a network from a view of a game to its actions.
 func Shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
 	return slices.Concat(nets.MLP{game.Width(view)}, hidden, nets.MLP{game.Actions()})
+}
+
+// CurrentNet returns the name of the network that the current policy is made of.
+func (o Options) CurrentNet() string {
+	if o.Algorithm == PPO {
+		return PolicyNet
+	}
+	return RegretNet
+}
+
+// CurrentHead returns how its outputs are read.
+func (o Options) CurrentHead() Head {
+	if o.Algorithm == PPO {
+		return Logits
+	}
+	return Matching
+}
+
+func (o Options) currentRate() float64 {
+	if o.Algorithm == PPO {
+		return o.PolicyRate
+	}
+	return o.RegretRate
+}
+
+// shape returns the shape of a network from a view of the game: what sees open
+// hands is a critic, and that of PPO values a state instead of its actions.
+func (o Options) shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
+	shape := Shape(game, hidden, view)
+	if o.Algorithm == PPO && view == vec.History {
+		shape[len(shape)-1] = 1
+	}
+	return shape
 }
 
 // build makes the trainer of a network with fresh parameters, and its engine
@@ -172,9 +208,9 @@ func bucketsUpTo(rows int) []int {
 // all lists the networks in the order in which they are fitted.
 func (l *Learner) all() []*network {
 	if l.critic == nil {
-		return []*network{l.regret, l.strategy}
+		return []*network{l.current, l.strategy}
 	}
-	return []*network{l.critic, l.regret, l.strategy}
+	return []*network{l.critic, l.current, l.strategy}
 }
 
 // State returns the learner's state. Parameters and columns are the learner's
@@ -218,7 +254,7 @@ func (l *Learner) Restore(s State) error {
 			return err
 		}
 	}
-	if err := l.snapshots.restore(s.Snapshots, l.regret.trainer.Params()); err != nil {
+	if err := l.snapshots.restore(s.Snapshots, l.current.trainer.Params()); err != nil {
 		return err
 	}
 	l.iteration, l.decisions = s.Iteration, s.Decisions
@@ -278,7 +314,7 @@ func (l *Learner) Iterate(ctx context.Context, progress float64) (Metrics, error
 	t := l.traversal
 	l.drawLeague(seed)
 	t.traverser = uint8(l.iteration-1) % 2
-	if err := t.traverse(ctx, l.regret.engine, l.criticEngine(), seed); err != nil {
+	if err := t.traverse(ctx, l.current.engine, l.criticEngine(), seed); err != nil {
 		err = fmt.Errorf("cfr: iteration %d: %w", l.iteration, err)
 		l.iteration--
 		return Metrics{}, err
@@ -294,7 +330,7 @@ func (l *Learner) Iterate(ctx context.Context, progress float64) (Metrics, error
 		result *Fit
 	}{
 		{l.fitCritic, l.critic, &t.stages.Critic, &m.Critic},
-		{l.fitRegret, l.regret, &t.stages.Regret, &m.Regret},
+		{l.fitCurrent, l.current, &t.stages.Current, &m.Current},
 		{l.fitStrategy, l.strategy, &t.stages.Strategy, &m.Strategy},
 	} {
 		if step.net == nil {
@@ -307,7 +343,7 @@ func (l *Learner) Iterate(ctx context.Context, progress float64) (Metrics, error
 		}
 		clk.add(step.stage)
 	}
-	l.snapshots.add(l.iteration, l.regret.trainer.Params())
+	l.snapshots.add(l.iteration, l.current.trainer.Params())
 	m.Memory = l.memory.Rows()
 	m.Stages = t.stages
 	m.Seconds = time.Since(begin).Seconds()
@@ -327,7 +363,7 @@ type Traversed struct {
 // nothing from it: what benchmarks time.
 func (l *Learner) Traverse(ctx context.Context, seed uint64) (Traversed, error) {
 	t := l.traversal
-	err := t.traverse(ctx, l.regret.engine, l.criticEngine(), seed)
+	err := t.traverse(ctx, l.current.engine, l.criticEngine(), seed)
 	return Traversed{t.samples.Rows(), t.stats, t.stages}, err
 }
 
@@ -352,7 +388,7 @@ func (l *Learner) criticEngine() nets.Engine {
 // but a network does: its steps are of one size, and regrets must stand out
 // from them.
 func (l *Learner) accumulate() {
-	if l.o.Accumulate != Window {
+	if l.o.Algorithm != DeepCFR || l.o.Accumulate != Window {
 		return
 	}
 	s := &l.traversal.samples

@@ -19,11 +19,11 @@ type Metrics struct {
 	Entropy         float64 // of the current policy, mean over its decisions, nats
 	Fallbacks       float64 // share of its decisions without positive regret
 	ClipRate        float64 // share of the corrections of regrets whose 1/ξ was clipped
-	Advantage       float64 // mean |Q - ΣσQ| over the legal actions, in utility units
-	CriticError     float64 // root mean square of return - Q, in utility units
+	Advantage       float64 // mean |Q - ΣσQ| over the legal actions, or under PPO |return - V|, in utility units
+	CriticError     float64 // root mean square of return - Q, or return - V, in utility units
 	Memory          int     // rows that the average strategy is learned from
 	Critic          Fit
-	Regret          Fit
+	Current         Fit // of regrets, or of PPO's policy
 	Strategy        Fit
 	Stages          Stages
 }
@@ -44,15 +44,21 @@ func (l *Learner) describe() Metrics {
 		if s.Role[r] != Replaces {
 			own++
 			m.Entropy += entropy(s.Sigma[lo:hi])
-			m.Fallbacks += b2f(s.Regret[lo:hi][argmax(s.Regret[lo:hi])] <= 0)
+			if l.o.Algorithm == DeepCFR {
+				m.Fallbacks += b2f(s.Regret[lo:hi][argmax(s.Regret[lo:hi])] <= 0)
+			}
 		}
-		m.Advantage += spread(s.Q[lo:hi], s.Expected[r])
+		if !t.sampling.values {
+			m.Advantage += spread(s.Q[lo:hi], s.Expected[r])
+		} else if k, ok := s.taken(r); ok {
+			m.Advantage += math.Abs(t.surprise(r, k))
+		}
 		for k := lo; k < hi; k++ {
 			if s.Xi[k] == 0 {
 				continue
 			}
 			tried++
-			d := float64(s.Return[k] - s.Q[k])
+			d := t.surprise(r, k)
 			squares += d * d
 			if s.Role[r] == Teaches && t.sampling.correct {
 				corrected++
@@ -66,6 +72,16 @@ func (l *Learner) describe() Metrics {
 	m.Advantage /= rows
 	m.CriticError = math.Sqrt(squares / tried)
 	return m
+}
+
+// surprise returns how far the return of an action tried is from what the critic
+// said of it, or under PPO of the state.
+func (t *traversal) surprise(row, k int32) float64 {
+	s := &t.samples
+	if t.sampling.values {
+		return float64(s.Return[k] - s.Expected[row])
+	}
+	return float64(s.Return[k] - s.Q[k])
 }
 
 func b2f(b bool) float64 {

@@ -170,7 +170,7 @@ func (l *Learner) meet() error {
 			l.against(opponent{policy: &Policy{head: Logits, engine: l.strategy.engine}, share: s.part})
 		case LeagueOpponent:
 			for _, oldest := range leagueAges {
-				p, err := l.policy(l.regret, Matching, l.frontier, 0) // no seed: it doesn't draw
+				p, err := l.policy(l.current, l.o.CurrentHead(), l.frontier, 0) // no seed: it doesn't draw
 				if err != nil {
 					return err
 				}

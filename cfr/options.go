@@ -45,6 +45,12 @@ const (
 	Robust   = "robust"
 )
 
+// Names of algorithms.
+const (
+	DeepCFR = "deepcfr" // regrets, as everything else here is about
+	PPO     = "ppo"     // a policy gradient, gradient.go
+)
+
 // Names of ways to accumulate regrets.
 const (
 	Window      = "window"    // bootstrapped from the network itself, as in Deep DCFR+
@@ -60,6 +66,7 @@ const (
 // Options are the settings of a Learner. The zero value is not valid; start
 // from DefaultOptions. Symbols are those of the papers named at each.
 type Options struct {
+	Algorithm   string   `yaml:"algorithm"`    // deepcfr or ppo
 	Estimator   string   `yaml:"estimator"`    // how counterfactual values are estimated: critic, outcome, external or robust
 	Games       int      `yaml:"games"`        // games traversed in an iteration
 	Alternate   bool     `yaml:"alternate"`    // players traverse in turn, one in each iteration; otherwise each in half of the games
@@ -76,6 +83,8 @@ type Options struct {
 	Window     int     `yaml:"window"`      // iterations that bootstrapped regrets remember
 	RegretGain float64 `yaml:"regret_gain"` // regrets in the network's units per unit of utility; typical ones should be about 1
 	Averaging  float64 `yaml:"averaging"`   // γ: iteration t weighs t^γ in the average policy; 1 is linear CFR, 2 DCFR
+	Surrogate  float64 `yaml:"surrogate"`   // ε of PPO's clipped surrogate objective
+	Entropy    float64 `yaml:"entropy"`     // weight of the policy's entropy in PPO's objective
 	Correction bool    `yaml:"correction"`  // correct the critic's value of the action taken by what happened
 	Clip       float64 `yaml:"clip"`        // largest importance weight 1/ξ of that correction
 	Fallback   string  `yaml:"fallback"`    // policy where no regret is positive: argmax or uniform
@@ -87,6 +96,7 @@ type Options struct {
 	StrategySteps int     `yaml:"strategy_steps"` // the same on remembered policies
 	Decay         bool    `yaml:"decay"`          // learning rates on what is remembered fall to 0 within each iteration
 	RegretRate    float64 `yaml:"regret_rate"`    // learning rate of the regret network
+	PolicyRate    float64 `yaml:"policy_rate"`    // learning rate of PPO's policy network
 	CriticRate    float64 `yaml:"critic_rate"`    // learning rate of the critic
 	StrategyRate  float64 `yaml:"strategy_rate"`  // learning rate of the strategy network
 	Anneal        float64 `yaml:"anneal"`         // share of the learning rates left at the end of a run
@@ -97,9 +107,9 @@ type Options struct {
 // DefaultOptions returns the settings of the default agent.
 func DefaultOptions() Options {
 	return Options{
-		Estimator: Critic, Games: 384, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,
-		Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Clip: 4, Fallback: "argmax", Scale: 40,
-		Batch: 1024, Passes: 1, RegretRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
+		Algorithm: DeepCFR, Estimator: Critic, Games: 384, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,
+		Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Surrogate: 0.2, Entropy: 0.01, Clip: 4, Fallback: "argmax", Scale: 40,
+		Batch: 1024, Passes: 1, RegretRate: 5e-4, PolicyRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
 }
 
@@ -109,6 +119,7 @@ func (o Options) Validate() error {
 		key, value string
 		names      []string
 	}{
+		{"algorithm", o.Algorithm, []string{DeepCFR, PPO}},
 		{"estimator", o.Estimator, []string{Critic, Outcome, External, Robust}},
 		{"accumulate", o.Accumulate, []string{Window, Reservoired}},
 		{"refit", o.Refit, []string{Scratch, Continued}},
@@ -141,12 +152,15 @@ func (o Options) Validate() error {
 		{"lambda", o.Lambda, 0, 1},
 		{"window", float64(o.Window), 1, 1e6},
 		{"regret_gain", o.RegretGain, 1e-6, 1e6},
-		{"averaging", o.Averaging, 0, 8},
+		{"averaging", o.Averaging, 0, 1000},
+		{"surrogate", o.Surrogate, 1e-6, 1},
+		{"entropy", o.Entropy, 0, 1e6},
 		{"clip", o.Clip, 1, math.MaxFloat32},
 		{"scale", o.Scale, 1e-6, 1e6},
 		{"batch", float64(o.Batch), 1, 1 << 20},
 		{"passes", float64(o.Passes), 1, 1000},
 		{"regret_rate", o.RegretRate, 0, 1},
+		{"policy_rate", o.PolicyRate, 0, 1},
 		{"critic_rate", o.CriticRate, 0, 1},
 		{"strategy_rate", o.StrategyRate, 0, 1},
 		{"anneal", o.Anneal, 0, 1},

@@ -49,11 +49,11 @@ func NewPlan(game vec.Batch, hidden []int, memory Memory, o Options) (Plan, erro
 	// and of its node. Two levels have states beside it.
 	p.SampleBytes = int64(nodes)*int64(game.RowBytes()+28*game.MaxLegal()+36) + 2*int64(p.Frontier)*int64(game.RowBytes())
 	views := []vec.View{vec.Information, vec.Information} // regret and strategy
-	if o.sampling().critic {
+	if o.sampling().hasCritic() {
 		views = append(views, vec.History)
 	}
 	for _, view := range views {
-		shape := Shape(game, hidden, view)
+		shape := o.shape(game, hidden, view)
 		if err := shape.Validate(); err != nil {
 			return Plan{}, err
 		}
@@ -65,10 +65,18 @@ func NewPlan(game vec.Batch, hidden []int, memory Memory, o Options) (Plan, erro
 
 // rows returns the rows of all reservoirs.
 func (m Memory) rows(o Options) int {
-	if o.Accumulate == Reservoired {
+	switch {
+	case o.Algorithm == PPO:
+		return 0
+	case o.remembersRegrets():
 		return m.StrategyRows + m.RegretRows
 	}
 	return m.StrategyRows
+}
+
+// remembersRegrets reports whether there is a reservoir of regrets.
+func (o Options) remembersRegrets() bool {
+	return o.Algorithm == DeepCFR && o.Accumulate == Reservoired
 }
 
 // budget returns the most nodes of an iteration.

@@ -126,9 +126,10 @@ func (l *Learner) Average(rows int, seed uint64) (*Policy, error) {
 	return l.policy(l.strategy, Logits, rows, seed)
 }
 
-// Current returns the policy that regret matching makes of the regret network.
+// Current returns the current policy: what regret matching makes of the regret
+// network, or PPO's policy itself.
 func (l *Learner) Current(rows int, seed uint64) (*Policy, error) {
-	return l.policy(l.regret, Matching, rows, seed)
+	return l.policy(l.current, l.o.CurrentHead(), rows, seed)
 }
 
 func (l *Learner) policy(n *network, head Head, rows int, seed uint64) (*Policy, error) {

@@ -15,13 +15,13 @@ func (l *Learner) fitRegrets(seed uint64) (Fit, error) {
 	l.rows = s.of(l.rows, Teaches)
 	l.regrets.Add(s, l.rows, s.Target, l.iteration, &stream)
 	if l.o.Refit == Scratch {
-		l.regret.shape.Init(l.regret.trainer.Params(), vec.Derive(seed, "init "+RegretNet, 0))
-		if err := l.regret.trainer.SetState(nets.State{}); err != nil {
+		l.current.shape.Init(l.current.trainer.Params(), vec.Derive(seed, "init "+RegretNet, 0))
+		if err := l.current.trainer.SetState(nets.State{}); err != nil {
 			return Fit{}, err
 		}
 	}
-	f, err := l.fitRemembered(l.regret, l.regrets, l.o.RegretSteps, &stream, 1, regretLoss)
-	l.regret.publish()
+	f, err := l.fitRemembered(l.current, l.regrets, l.o.RegretSteps, &stream, 1, regretLoss)
+	l.current.publish()
 	return f, err
 }
 

@@ -20,7 +20,7 @@ type Samples struct {
 
 	Mover    []uint8   // [N] player to move
 	Role     []Role    // [N]
-	Expected []float32 // [N] Σσ(a)Q(a)
+	Expected []float32 // [N] Σσ(a)Q(a); under PPO the critic's value of the state
 
 	slots []int32 // [N] scratch of set
 }
@@ -75,6 +75,18 @@ func (s *Samples) set(first int32, state vec.Batch, rows []int32, mask []uint64)
 	}
 	s.State.Scatter(slots, state, rows)
 	state.ToMove(s.Mover[first:last], rows)
+}
+
+// taken returns the first action of row r that was tried, by its index in the
+// ragged columns.
+func (s *Samples) taken(r int32) (k int32, ok bool) {
+	lo, hi := s.Legal(r)
+	for k := lo; k < hi; k++ {
+		if s.Xi[k] > 0 {
+			return k, true
+		}
+	}
+	return 0, false
 }
 
 // of sets dst to the rows of a role, in dst's memory.

@@ -8,7 +8,7 @@ import (
 	"vtrain/vec"
 )
 
-// snapshots are regret networks of earlier iterations, at most so many: the
+// snapshots are regret or policy networks of earlier iterations, at most so many: the
 // current policies that the average policy is made of (SD-CFR, Steinberger
 // 2019), and what a league plays against. When all places are taken, those of
 // odd multiples of the distance between them are given up and the distance is
@@ -72,7 +72,7 @@ func (s *snapshots) thin() {
 	s.at, s.params = s.at[:kept], s.params[:kept]
 }
 
-// A Snapshot is the regret network of an iteration.
+// A Snapshot is the network of an iteration that its current policy was made of.
 type Snapshot struct {
 	Iteration int
 	Params    nets.Params
@@ -102,7 +102,7 @@ type leaguePlayer struct {
 // are any they play the current policy.
 func (l *Learner) drawLeague(seed uint64) {
 	for i, p := range l.league {
-		params := l.regret.trainer.Params()
+		params := l.current.trainer.Params()
 		if s := &l.snapshots; len(s.at) > 0 {
 			stream := vec.At(vec.Derive(seed, "league", uint64(i)), 0)
 			from := int(float64(l.iteration) * (1 - p.oldest))

@@ -95,7 +95,7 @@ func newTraversal(game vec.Batch, o Options, fallback Fallback, pool *vec.Pool) 
 // Stages are the seconds of an iteration by what they were spent on.
 type Stages struct {
 	Legal, Encode, Forward, Match, Step, Record, Backup float64 // of the traversal
-	Critic, Regret, Strategy                            float64 // of training, batch assembly included
+	Critic, Current, Strategy                           float64 // of training, batch assembly included
 }
 
 // clock adds the time since it was last asked to a stage.
@@ -172,11 +172,11 @@ func (t *traversal) choose(regret, critic nets.Engine, clk *clock) error {
 	t.tight = t.sampling.branches && !t.affordable()
 	clk.add(&t.stages.Match)
 	if critic != nil {
-		t.run(critic, reading{view: vec.History, places: t.all, dst: t.samples.Q}, clk)
+		t.run(critic, reading{view: vec.History, places: t.all, dst: t.samples.Q, values: t.sampling.values}, clk)
 	}
 	t.bad.Store(math.MaxInt64)
 	if places := t.decidedBy(current); len(places) > 0 {
-		t.decideBy(regret, Matching, places, clk)
+		t.decideBy(regret, t.o.CurrentHead(), places, clk)
 	}
 	for i, o := range t.opponents {
 		switch places := t.decidedBy(uint8(i + 1)); {
@@ -220,6 +220,7 @@ type reading struct {
 	dst     []float32 // ragged column
 	decides bool
 	head    Head // of a network that does
+	values  bool // the network values the rows, not their actions
 }
 
 // run runs a pass, whose time it divides among the stages.
@@ -253,6 +254,13 @@ func (p *pass) Fill(x []float32, lo, hi int) {
 // Drain implements nets.Stream.
 func (p *pass) Drain(y []float32, lo, hi int) {
 	begin, t := time.Now(), p.t
+	if p.values {
+		for i, place := range p.places[lo:hi] {
+			t.samples.Expected[t.row(place)] = y[i]
+		}
+		p.matching.Add(int64(time.Since(begin)))
+		return
+	}
 	actions := t.level.State.Actions()
 	for i, place := range p.places[lo:hi] {
 		from, to := t.samples.Legal(t.row(place))
@@ -305,8 +313,8 @@ func (t *traversal) finite() error {
 		return nil
 	}
 	lo, hi := t.samples.Legal(int32(row))
-	return fmt.Errorf("ply %d, game key %#x: regrets %v and values %v of actions %v, expected finite numbers",
-		t.tree.Depth()-1, t.samples.State.GameKeys()[row], t.samples.Regret[lo:hi], t.samples.Q[lo:hi], t.samples.Act[lo:hi])
+	return fmt.Errorf("ply %d, game key %#x: outputs %v and values %v of actions %v, value %v of the state, expected finite numbers",
+		t.tree.Depth()-1, t.samples.State.GameKeys()[row], t.samples.Regret[lo:hi], t.samples.Q[lo:hi], t.samples.Act[lo:hi], t.samples.Expected[row])
 }
 
 // finite reports whether no value is infinite or NaN.

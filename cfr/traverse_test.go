@@ -228,7 +228,7 @@ func compare(t *testing.T, what string, row int32, got float32, want float64) {
 
 func mustTraverse(t *testing.T, l *Learner, seed uint64) {
 	t.Helper()
-	if err := l.traversal.traverse(context.Background(), l.regret.engine, l.criticEngine(), seed); err != nil {
+	if err := l.traversal.traverse(context.Background(), l.current.engine, l.criticEngine(), seed); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -133,7 +133,7 @@ func (x *trial) run(t *testing.T, rows int) {
 	}
 	for x.rows < rows {
 		x.seed++
-		if err := x.traversal.traverse(t.Context(), x.l.regret.engine, critic, x.seed); err != nil {
+		if err := x.traversal.traverse(t.Context(), x.l.current.engine, critic, x.seed); err != nil {
 			t.Fatal(err)
 		}
 		x.nodes += x.traversal.stats.Nodes()
@@ -311,7 +311,7 @@ func (g smallGame) trained(t *testing.T) *Learner {
 	o.Games = 2000
 	l := g.learner(t, o)
 	iterate(t, l, 10)
-	l.regret.rate = 0
+	l.current.rate = 0
 	iterate(t, l, 50)
 	return l
 }

@@ -96,7 +96,7 @@ func openPolicy(n run.AgentName, saved *run.Checkpoint, layout encode.Layout, ro
 	}
 	net, head := cfr.StrategyNet, cfr.Logits
 	if n.Policy == run.Current {
-		net, head = cfr.RegretNet, cfr.Matching
+		net, head = saved.Config.Learner.CurrentNet(), saved.Config.Learner.CurrentHead()
 	}
 	params, ok := saved.Network(net)
 	if !ok {

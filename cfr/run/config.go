@@ -153,7 +153,7 @@ func SameRules(have, want rules.Config) error {
 // fixed are the sections and keys that can't change once a run has begun: what
 // its checkpoints hold depends on them. Other settings of the learner, and the
 // budget, may: the run then goes on by the new ones.
-var fixed = []string{"run.seed", "rules.", "encoding.", "nets.", "memory.", "learner.estimator", "learner.accumulate", "learner.scale", "learner.regret_gain"}
+var fixed = []string{"run.seed", "rules.", "encoding.", "nets.", "memory.", "learner.algorithm", "learner.estimator", "learner.accumulate", "learner.scale", "learner.regret_gain"}
 
 // continues reports the first fixed key that differs.
 func continues(have, want Config) error {

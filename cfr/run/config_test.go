@@ -212,7 +212,7 @@ func TestSetErrors(t *testing.T) {
 		"learner.epsilon=x":      {`learner.epsilon is "x", expected a number`},
 		"learner.epsilon=NaN":    {`learner.epsilon is "NaN", expected a number`},
 		"learner.epsilon=":       {`learner.epsilon is "", expected a number`},
-		"learner=1":              {"learner is a section, expected one of its keys, such as learner.estimator"},
+		"learner=1":              {"learner is a section, expected one of its keys, such as learner.algorithm"},
 		"learner.epsilon":        {`set "learner.epsilon": expected section.key=value`},
 		"=1":                     {"expected section.key=value"},
 		"nets.hidden=128,x":      {`nets.hidden[1] is "x", expected a whole number`},

@@ -233,8 +233,8 @@ func TestAppendAndRead(t *testing.T) {
 func TestAppendRefusesWhatIsNoNumber(t *testing.T) {
 	f := mustCreate(t, Default())
 	m := cfr.Metrics{Iteration: 3}
-	m.Regret.Loss = math.NaN()
-	mustFail(t, f.Append(m, nil), metricsName, "iteration 3", "regret_loss is NaN")
+	m.Current.Loss = math.NaN()
+	mustFail(t, f.Append(m, nil), metricsName, "iteration 3", "current_loss is NaN")
 	mustFail(t, f.Append(cfr.Metrics{}, map[string]float64{"eval": math.Inf(1)}), "eval is +Inf")
 	mustFail(t, f.Append(cfr.Metrics{}, map[string]float64{"entropy": 1}), `"entropy"`)
 	mustFail(t, f.Append(cfr.Metrics{}, map[string]float64{"Win-rate": 1}), `"Win-rate"`)

@@ -239,7 +239,7 @@ func (k *Checkpoint) loadSnapshots() error {
 	}
 	arrays := map[string]any{}
 	for _, at := range m.Snapshots {
-		params := m.network(cfr.RegretNet).newParams()
+		params := m.current().newParams()
 		arrays[checkpointName(at)] = params.Flat()
 		k.State.Snapshots = append(k.State.Snapshots, cfr.Snapshot{Iteration: at, Params: params})
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -27,7 +28,7 @@ type Manifest struct {
 	Networks  []NetworkEntry  `json:"networks"`
 	Memory    MemoryEntry     `json:"memory"`              // of the average strategy
 	Regrets   *MemoryEntry    `json:"regrets,omitempty"`   // if they are accumulated in a reservoir
-	Snapshots []int           `json:"snapshots,omitempty"` // iterations of earlier regret networks
+	Snapshots []int           `json:"snapshots,omitempty"` // iterations of earlier networks of the current policy
 	Files     []FileEntry     `json:"files"`
 	Machine   Machine         `json:"machine"`
 }
@@ -267,12 +268,18 @@ func (m *Manifest) network(name string) *NetworkEntry {
 	return &m.Networks[i]
 }
 
+// current returns the entry of the network that the current policy is made of,
+// nil if there is none.
+func (m *Manifest) current() *NetworkEntry {
+	return cmp.Or(m.network(cfr.RegretNet), m.network(cfr.PolicyNet))
+}
+
 // snapshots lists the tensors of snapshots.safetensors: all parameters of a
 // network in one, named by its iteration.
 func (m *Manifest) snapshots() ([]tensorSpec, error) {
-	n := m.network(cfr.RegretNet)
+	n := m.current()
 	if n == nil {
-		return nil, fmt.Errorf("%s: snapshots without a %s network", manifestName, cfr.RegretNet)
+		return nil, fmt.Errorf("%s: snapshots without a %s or %s network", manifestName, cfr.RegretNet, cfr.PolicyNet)
 	}
 	var specs []tensorSpec
 	for _, at := range m.Snapshots {
