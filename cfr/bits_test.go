@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"vtrain/cfr/internal/exact"
@@ -23,7 +24,7 @@ func TestSameBitsForAnySplit(t *testing.T) {
 	if testing.Short() {
 		few, many = 32, 300 // still more than a worker takes at a time
 	}
-	for _, v := range unbiasedVariants {
+	for _, v := range append(slices.Clone(unbiasedVariants), variant{"ppo", func(o *Options) { o.Algorithm = PPO }}) {
 		for name, game := range bitGames(v) {
 			t.Run(name+"/"+v.name, func(t *testing.T) {
 				alone := gamesOf(t, game, v, few, 0, nil)

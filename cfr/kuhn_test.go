@@ -114,6 +114,12 @@ func TestAdvantagesAreUnbiased(t *testing.T) {
 
 // TestSameBitsForAnyWorkers runs the same learner on different pools.
 func TestSameBitsForAnyWorkers(t *testing.T) {
+	for _, o := range []Options{kuhnOptions(), ppoOptions()} {
+		t.Run(o.Algorithm, func(t *testing.T) { testSameBitsForAnyWorkers(t, o) })
+	}
+}
+
+func testSameBitsForAnyWorkers(t *testing.T, o Options) {
 	var want []float32
 	for _, workers := range []int{0, 2, 3} {
 		var pool *vec.Pool
@@ -121,7 +127,7 @@ func TestSameBitsForAnyWorkers(t *testing.T) {
 			pool = vec.NewPool(workers)
 			defer pool.Close()
 		}
-		l := newKuhn(t, kuhnOptions(), pool)
+		l := newKuhn(t, o, pool)
 		iterate(t, l, 3)
 		var got []float32
 		for _, n := range l.State().Networks {
@@ -139,7 +145,13 @@ func TestSameBitsForAnyWorkers(t *testing.T) {
 
 // TestRestore continues from a state as if nothing had happened.
 func TestRestore(t *testing.T) {
-	straight, first, second := newKuhn(t, kuhnOptions(), nil), newKuhn(t, kuhnOptions(), nil), newKuhn(t, kuhnOptions(), nil)
+	for _, o := range []Options{kuhnOptions(), ppoOptions()} {
+		t.Run(o.Algorithm, func(t *testing.T) { testRestore(t, o) })
+	}
+}
+
+func testRestore(t *testing.T, o Options) {
+	straight, first, second := newKuhn(t, o, nil), newKuhn(t, o, nil), newKuhn(t, o, nil)
 	iterate(t, straight, 3)
 	iterate(t, first, 3)
 	if err := second.Restore(first.State()); err != nil {
@@ -152,7 +164,7 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s differs from that of an uninterrupted run", n.Name)
 		}
 	}
-	wider, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{65}}, DefaultMemory(), kuhnOptions(), 1, nil)
+	wider, err := NewLearner(kuhn.NewBatch(), Nets{Hidden: []int{65}}, DefaultMemory(), o, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
