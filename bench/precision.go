@@ -71,10 +71,11 @@ func Precision(saved *run.Checkpoint, games []*record.Game, states int, o Measur
 	r := &PrecisionReport{
 		Machine: ThisMachine(), Agent: saved.Dir, Iterations: saved.State.Iteration, Decisions: saved.State.Decisions, States: states,
 	}
+	learner := saved.Config.Learner
 	for _, p := range []struct {
 		name, network string
 		head          cfr.Head
-	}{{run.Average, cfr.StrategyNet, cfr.Logits}, {run.Current, cfr.RegretNet, cfr.Matching}} {
+	}{{run.Average, cfr.StrategyNet, cfr.Logits}, {run.Current, learner.CurrentNet(), learner.CurrentHead()}} {
 		row, engines, err := c.row(p.network, p.head)
 		if err != nil {
 			return nil, err

@@ -216,7 +216,7 @@ var forgetful = cfr.Memory{StrategyRows: 1, RegretRows: 1}
 // set chooses options: as many nodes as no branching needs, and for estimators
 // that branch as many as a quarter of the memory holds.
 func (c *course) set(g TraverseGrid, game vec.Batch, estimator string, batch int) error {
-	o := cfr.DefaultOptions()
+	o := cfr.OptionsOf(cfr.DeepCFR)
 	o.Estimator, o.Games, o.Opponents = estimator, batch, []string{g.Opponent}
 	o.Branch, o.BranchOnce, o.BranchPlies = branchMost, true, branchPlies
 	o.Nodes = batch * (game.Horizon() + 1)

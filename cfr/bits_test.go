@@ -56,7 +56,7 @@ func bitGames(v variant) map[string]func(*vec.Pool) vec.Batch {
 
 // bitOptions branch in the first plies of a game only.
 func bitOptions(v variant, games int) Options {
-	o := DefaultOptions()
+	o := OptionsOf(DeepCFR)
 	o.Correction = true
 	v.set(&o)
 	o.Games, o.Nodes, o.BranchPlies = games, 1<<24, 2

@@ -86,7 +86,7 @@ func TestLargeTraversal(t *testing.T) {
 	defer pool.Close()
 	cfg := rules.MustPreset("classic")
 	cfg.MaxTurns = 100
-	o := DefaultOptions()
+	o := OptionsOf(DeepCFR)
 	o.Games, o.Estimator, o.BranchOnce, o.BranchPlies = want/200, External, true, 60
 	l, err := NewLearner(encode.NewBatch(encode.NewCards(cfg), pool), Nets{Hidden: []int{8}}, DefaultMemory(), o, 1, pool)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // kuhnOptions are settings for a game of three plies and one unit.
 func kuhnOptions() Options {
-	o := DefaultOptions()
+	o := OptionsOf(DeepCFR)
 	o.Games, o.Batch, o.Passes, o.Scale, o.Fallback = 1000, 256, 2, 1, "uniform"
 	o.Epsilon, o.RegretGain = 0.3, 1
 	o.RegretRate, o.CriticRate, o.StrategyRate = 2e-3, 4e-3, 1e-3

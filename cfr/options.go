@@ -104,13 +104,23 @@ type Options struct {
 	ClipNorm      float64 `yaml:"clip_norm"`      // largest norm of a gradient, 0 for no limit
 }
 
-// DefaultOptions returns the settings of the default agent.
-func DefaultOptions() Options {
-	return Options{
-		Algorithm: DeepCFR, Estimator: Critic, Games: 384, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,
+// DefaultOptions returns the settings of the default agent, those of PPO:
+// docs/decisions/0006 says by how much it is the stronger one.
+func DefaultOptions() Options { return OptionsOf(PPO) }
+
+// OptionsOf returns the settings that an algorithm was tuned to. An unknown one
+// is for Validate to refuse.
+func OptionsOf(algorithm string) Options {
+	o := Options{
+		Estimator: Critic, Games: 384, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,
 		Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Surrogate: 0.2, Entropy: 0.01, Clip: 4, Fallback: "argmax", Scale: 40,
 		Batch: 1024, Passes: 1, RegretRate: 5e-4, PolicyRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
+	if o.Algorithm = algorithm; algorithm == PPO {
+		o.Games, o.Lambda, o.Passes, o.Averaging, o.Anneal = 768, 0.95, 2, 30, 0.05
+		o.Opponents = []string{"rule=0.3", CurrentOpponent}
+	}
+	return o
 }
 
 // Validate reports the first impossible setting.

@@ -141,13 +141,13 @@ func TestOptionsNameTheBadKey(t *testing.T) {
 		"regret_rate":   func(o *Options) { o.RegretRate = -1 },
 		"strategy_rate": func(o *Options) { o.StrategyRate = math.Inf(1) },
 	} {
-		o := DefaultOptions()
+		o := OptionsOf(DeepCFR)
 		spoil(&o)
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), key) {
 			t.Errorf("%s: error %v does not name it", key, err)
 		}
 	}
-	if err := DefaultOptions().Validate(); err != nil {
+	if err := OptionsOf(DeepCFR).Validate(); err != nil {
 		t.Error(err)
 	}
 }

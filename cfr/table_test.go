@@ -108,7 +108,7 @@ func (e *table) average(tree *tabular.Tree) []float64 {
 // thousand nodes in all, are exploitable by about .21.
 func TestTableOnLeduc(t *testing.T) {
 	const iterations, most, limit = 100, 836_000, .25
-	o := DefaultOptions()
+	o := OptionsOf(DeepCFR)
 	o.Estimator, o.Scale, o.Games = External, 1, 445
 	game := leduc.NewBatch()
 	traversal, e := newTraversal(game, o, Uniform, nil), newTable(game)

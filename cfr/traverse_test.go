@@ -190,7 +190,7 @@ func TestShares(t *testing.T) {
 		"a b=many":       "opponents[1]",
 		"":               "opponents is empty",
 	} {
-		o := DefaultOptions()
+		o := OptionsOf(DeepCFR)
 		o.Opponents = strings.Fields(text)
 		all, err := o.shares()
 		got := fmt.Sprint(all)
@@ -251,7 +251,7 @@ func tinyLearner(t *testing.T, games int) *Learner {
 	t.Helper()
 	cfg := rules.MustPreset("tiny")
 	cfg.MaxTurns = 20
-	o := DefaultOptions()
+	o := OptionsOf(DeepCFR)
 	o.Games = games
 	l, err := NewLearner(encode.NewBatch(encode.NewCards(cfg), nil), Nets{Hidden: []int{16}}, DefaultMemory(), o, 1, nil)
 	if err != nil {
@@ -291,7 +291,7 @@ func TestPlan(t *testing.T) {
 		cfg.MaxTurns = turns
 		return encode.NewBatch(encode.NewCards(cfg), nil)
 	}
-	p, err := NewPlan(game(400), []int{256, 256}, DefaultMemory(), DefaultOptions())
+	p, err := NewPlan(game(400), []int{256, 256}, DefaultMemory(), OptionsOf(DeepCFR))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,13 +301,13 @@ func TestPlan(t *testing.T) {
 	if want := 2*(441*256+257*256+257*106) + 441*256 + 257*256 + 257*106; p.Parameters != want {
 		t.Errorf("%d parameters, expected %d", p.Parameters, want)
 	}
-	o := DefaultOptions()
+	o := OptionsOf(DeepCFR)
 	o.Games = 1 << 20
 	for name, refused := range map[string]func() (Plan, error){
-		"turn limit": func() (Plan, error) { return NewPlan(game(0), []int{8}, DefaultMemory(), DefaultOptions()) },
+		"turn limit": func() (Plan, error) { return NewPlan(game(0), []int{8}, DefaultMemory(), OptionsOf(DeepCFR)) },
 		"games":      func() (Plan, error) { return NewPlan(game(400), []int{8}, DefaultMemory(), o) },
-		"memory":     func() (Plan, error) { return NewPlan(game(400), []int{8}, Memory{}, DefaultOptions()) },
-		"layers":     func() (Plan, error) { return NewPlan(game(400), []int{0}, DefaultMemory(), DefaultOptions()) },
+		"memory":     func() (Plan, error) { return NewPlan(game(400), []int{8}, Memory{}, OptionsOf(DeepCFR)) },
+		"layers":     func() (Plan, error) { return NewPlan(game(400), []int{0}, DefaultMemory(), OptionsOf(DeepCFR)) },
 	} {
 		if _, err := refused(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v does not name it", name, err)

@@ -23,7 +23,7 @@ type Algorithm struct {
 // 10; docs/decisions/0005 has how they were found. Players take turns: an
 // iteration traverses for one of them.
 func Algorithms() []Algorithm {
-	deep := cfr.DefaultOptions()
+	deep := cfr.OptionsOf(cfr.DeepCFR)
 	deep.Estimator, deep.Accumulate, deep.Refit, deep.Alternate, deep.Decay = cfr.External, cfr.Reservoired, cfr.Scratch, true, true
 	deep.Games, deep.Nodes, deep.Batch, deep.RegretSteps, deep.StrategySteps = 1000, 1<<24, 256, 2000, 2000
 	deep.Scale, deep.Averaging, deep.Anneal = 3, 1, 1

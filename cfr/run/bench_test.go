@@ -16,6 +16,7 @@ import (
 // rows, without having trained for it.
 func bigState(b *testing.B, rows int) (Config, cfr.State) {
 	c := Default()
+	c.Learner = cfr.OptionsOf(cfr.DeepCFR)
 	layout, err := encode.New(c.Encoding.Layout, c.Rules.Config)
 	if err != nil {
 		b.Fatal(err)

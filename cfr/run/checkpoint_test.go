@@ -25,6 +25,7 @@ import (
 // which nothing here minds: only a game knows its inputs and actions.
 func kuhnConfig() Config {
 	c := Default()
+	c.Learner = cfr.OptionsOf(cfr.DeepCFR) // which has memories
 	c.Nets.Hidden = []int{16, 16}
 	c.Learner.Games, c.Learner.Batch, c.Learner.Scale = 64, 32, 1
 	c.Memory.StrategyRows = 300 // fewer than are seen: rows get replaced

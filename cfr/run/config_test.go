@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vtrain/cfr"
 	"vtrain/encode"
 	"vtrain/rules"
 )
@@ -104,6 +105,30 @@ func TestPresetAndOverrides(t *testing.T) {
 	if !strings.Contains(string(c.Marshal()), "  hand: 4 ") {
 		t.Errorf("resolved configuration lacks the preset's values:\n%s", c.Marshal())
 	}
+}
+
+// TestAlgorithmSetsTheLearner: an algorithm brings the settings it was tuned to,
+// wherever it is written, and others change them.
+func TestAlgorithmSetsTheLearner(t *testing.T) {
+	for _, algorithm := range []string{cfr.DeepCFR, cfr.PPO} {
+		want := cfr.OptionsOf(algorithm)
+		want.Games = 99
+		c := mustLoad(t, "learner: {games: 99, algorithm: "+algorithm+"}")
+		if !reflect.DeepEqual(c.Learner, want) {
+			t.Errorf("%s in a file gives %+v, expected %+v", algorithm, c.Learner, want)
+		}
+		c = Default()
+		if err := c.SetAll([]string{"learner.games=99", "learner.algorithm=" + algorithm}); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(c.Learner, want) {
+			t.Errorf("%s set gives %+v, expected %+v", algorithm, c.Learner, want)
+		}
+	}
+	mustFail(t, func() error {
+		c := mustLoad(t, "learner: {algorithm: dqn}")
+		return c.Validate()
+	}(), `learner.algorithm is "dqn", expected deepcfr or ppo`)
 }
 
 // TestNamesOfPresets: a configuration names the preset that it is.

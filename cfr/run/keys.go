@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vtrain/cfr"
 	"vtrain/rules"
 )
 
@@ -66,8 +67,11 @@ func (c *Config) assign(name string, r raw) error {
 	default:
 		return fmt.Errorf("unknown key %s, did you mean %s?", name, nearest(keys, name))
 	}
-	if name == presetKey {
+	switch name {
+	case presetKey:
 		return c.setPreset(r)
+	case algorithmKey:
+		return c.setAlgorithm(r)
 	}
 	if err := set(keys[i].value, name, r); err != nil {
 		return err
@@ -83,8 +87,14 @@ func example(keys []key, section string) string {
 	return keys[i].name
 }
 
-// presetKey is the one key that sets others.
-const presetKey = "rules.preset"
+// The keys that set others of their section.
+const (
+	presetKey    = "rules.preset"
+	algorithmKey = "learner.algorithm"
+)
+
+// setsOthers reports whether a key does, and so comes before them.
+func setsOthers(name string) bool { return name == presetKey || name == algorithmKey }
 
 // customPreset is the name of rules that no preset has; it sets nothing.
 const customPreset = "custom"
@@ -106,6 +116,17 @@ func (c *Config) setPreset(r raw) error {
 	}
 	variant.MaxTurns = c.Rules.MaxTurns
 	c.Rules = Rules{name, variant}
+	return nil
+}
+
+// setAlgorithm starts the learner's settings afresh from those that an algorithm
+// was tuned to.
+func (c *Config) setAlgorithm(r raw) error {
+	var name string
+	if err := set(reflect.ValueOf(&name).Elem(), algorithmKey, r); err != nil {
+		return err
+	}
+	c.Learner = cfr.OptionsOf(name)
 	return nil
 }
 

@@ -28,7 +28,7 @@ var notes = map[string]string{
 	"nets.hidden":     "widths of the hidden layers of every network",
 	"nets.precision":  "numbers of traversal and play: float32, or int8, coarser, and faster where there is AVX2; training is in float32",
 
-	"learner.algorithm":      "deepcfr, or ppo, which uses none of estimator to fallback but games, opponents, lambda, averaging and scale",
+	"learner.algorithm":      "ppo, or deepcfr; alone it sets the values below to what it was tuned to",
 	"learner.surrogate":      "ε of PPO's clipped surrogate objective",
 	"learner.entropy":        "weight of the policy's entropy in PPO's objective",
 	"learner.policy_rate":    "learning rate of PPO's policy network",

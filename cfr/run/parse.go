@@ -74,8 +74,8 @@ func parsePreset(path string, text []byte) (c Config, preset namedPreset, err er
 		return Config{}, preset, err
 	}
 	c = Default()
-	// A preset comes first, wherever it was written: the other rules change it.
-	slices.SortStableFunc(values, func(a, b located) int { return presetRank(a.name) - presetRank(b.name) })
+	// What sets others comes first, wherever it was written: they change it.
+	slices.SortStableFunc(values, func(a, b located) int { return rank(a.name) - rank(b.name) })
 	unset := presetKeys(&c)
 	for _, v := range values {
 		if err := c.assign(v.name, v.raw); err != nil {
@@ -109,8 +109,8 @@ func locate(path string, text []byte) ([]located, error) {
 	return values, nil
 }
 
-func presetRank(name string) int {
-	if name == presetKey {
+func rank(name string) int {
+	if setsOthers(name) {
 		return 0
 	}
 	return 1
@@ -222,7 +222,7 @@ func show(node ast.Node) string {
 
 // Set changes one value, given as "section.key=value". Lists are written
 // "128,128" or "[128, 128]". Setting rules.preset resets the other rules but
-// max_turns. After an error the configuration is as before.
+// max_turns, setting learner.algorithm the other settings of the learner. After an error the configuration is as before.
 func (c *Config) Set(assignment string) error {
 	name, text, ok := cutAssignment(assignment)
 	if !ok || name == "" {
@@ -241,16 +241,16 @@ func cutAssignment(text string) (name, value string, ok bool) {
 	return strings.TrimSpace(name), strings.TrimSpace(value), ok
 }
 
-// SetAll makes the assignments of a command line as if they stood in a file: a
-// preset comes first, wherever it was written. After an error the configuration
+// SetAll makes the assignments of a command line as if they stood in a file: what
+// sets others comes first, wherever it was written. After an error the configuration
 // is as before.
 func (c *Config) SetAll(assignments []string) error {
-	rank := func(text string) int {
+	rankOf := func(text string) int {
 		name, _, _ := cutAssignment(text)
-		return presetRank(name)
+		return rank(name)
 	}
 	sorted := slices.Clone(assignments)
-	slices.SortStableFunc(sorted, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(sorted, func(a, b string) int { return rankOf(a) - rankOf(b) })
 	changed := *c
 	for _, assignment := range sorted {
 		if err := changed.Set(assignment); err != nil {
