@@ -11,8 +11,9 @@ type Batch struct {
 	games  *rules.Games
 	layout Layout
 	critic *Critic
-	slots  bool    // actions need translation
 	moves  []int32 // scratch: the rules' actions of a step
+
+	translates bool // the layout's actions aren't the rules' own
 }
 
 var _ vec.Batch = (*Batch)(nil)
@@ -27,8 +28,8 @@ func NewBatch(l Layout, pool *vec.Pool) *Batch {
 // must be the layout's; MaxTurns may differ.
 func Wrap(l Layout, g *rules.Games) *Batch {
 	mustMatch(g.Config, l.Config())
-	_, slots := l.(*Slots)
-	return &Batch{games: g, layout: l, critic: NewCritic(l), slots: slots}
+	_, own := l.(*Cards)
+	return &Batch{games: g, layout: l, critic: NewCritic(l), translates: !own}
 }
 
 // Games returns the games underneath, for bots and arenas.
@@ -36,7 +37,7 @@ func (b *Batch) Games() *rules.Games { return b.games }
 
 // New implements vec.Batch.
 func (b *Batch) New() vec.Batch {
-	return &Batch{games: b.games.New(), layout: b.layout, critic: b.critic, slots: b.slots}
+	return &Batch{games: b.games.New(), layout: b.layout, critic: b.critic, translates: b.translates}
 }
 
 // Rows implements vec.Batch.
@@ -123,7 +124,7 @@ func (b *Batch) Observe(dst []float32, v vec.View, rows []int32) {
 
 // Step implements vec.Batch, with the layout's actions.
 func (b *Batch) Step(rows, actions []int32) {
-	if b.slots {
+	if b.translates {
 		b.moves = vec.Grow(b.moves, len(rows))
 		b.layout.RulesActions(b.moves, b.games, rows, actions)
 		actions = b.moves

@@ -37,6 +37,7 @@ type Cards struct {
 	depths  []uint32         // [cards+1] the deck thermometer's bits
 	eight   *[256][8]float32 // the features that a byte stands for
 	observe kernel
+	sorted  bool // blocks are in the order of Sorted
 }
 
 // A cardSet is what is looked up of a set of cards of one colour, side by side
@@ -262,11 +263,15 @@ func (c *Cards) encode(dst []float32, g *rules.Games, b int32, player int, their
 	theirExp, shown := g.Exp.Data[other:other+colors], theirs.Data[other:other+colors]
 	var piles [rules.MaxColors]uint64
 	c.pileBits(piles[:colors], g, b)
+	order := asTheyAre
+	if c.sorted {
+		order = sortColors(exp, hand, theirExp)
+	}
 	size, started := uint(c.cfg.PerColor())&31, uint(v.started-v.pile)&63
 	var margin int32
 	rest := dst
-	for k, h := range hand {
-		e, f := exp[k], theirExp[k]
+	for _, k := range order[:colors] {
+		h, e, f := hand[k], exp[k], theirExp[k]
 		mine, yours := &c.sets[e], &c.sets[f]
 		tail := piles[k%rules.MaxColors] | uint64(mine.started|yours.started<<1)<<started
 		low := tail<<size | uint64(shown[k])
@@ -281,7 +286,8 @@ func (c *Cards) encode(dst []float32, g *rules.Games, b int32, player int, their
 		rest = rest[c.block:]
 	}
 	if pending := g.Pending.Data[b]; pending != rules.NoPending {
-		dst[int(pending)*c.block+v.pending] = 1
+		places := order.places(colors)
+		dst[int(places[pending])*c.block+v.pending] = 1
 	}
 	c.encodeCommon(rest, g, b, margin)
 }

@@ -1,6 +1,11 @@
 package encode
 
-import "vtrain/rules"
+import (
+	"cmp"
+	"slices"
+
+	"vtrain/rules"
+)
 
 // ObserveGame implements Layout. It is the oracle of ObserveAs: it reads the
 // game's lists of cards, never a set, a table or a string of bits.
@@ -19,8 +24,8 @@ func (c *Cards) encodeGame(dst []float32, g *rules.Game, player int, theirs []ru
 		panic(badLength)
 	}
 	clear(dst)
-	for color := range c.cfg.Colors {
-		c.encodeColor(dst[color*c.block:(color+1)*c.block], g, player, color, theirs)
+	for place, color := range c.orderGame(g, player) {
+		c.encodeColor(dst[place*c.block:(place+1)*c.block], g, player, color, theirs)
 	}
 	common := dst[c.cfg.Colors*c.block:]
 	if g.Phase() == rules.DrawPhase {
@@ -36,6 +41,50 @@ func (c *Cards) encodeGame(dst []float32, g *rules.Game, player int, theirs []ru
 			common[c.view.depth+i] = 1
 		}
 	}
+}
+
+// orderGame returns the colours in the order of their blocks.
+func (c *Cards) orderGame(g *rules.Game, player int) []int {
+	order := make([]int, c.cfg.Colors)
+	for k := range order {
+		order[k] = k
+	}
+	if !c.sorted {
+		return order
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		for _, cards := range []func(color int) []rules.Card{
+			func(color int) []rules.Card { return g.Expedition(player, color) },
+			func(color int) []rules.Card { return g.Hand(player) },
+			func(color int) []rules.Card { return g.Expedition(1-player, color) },
+		} {
+			if d := c.compare(a, cards(a), b, cards(b)); d != 0 {
+				return -d
+			}
+		}
+		return 0
+	})
+	return order
+}
+
+// compare compares the cards that have one colour with those that have another:
+// the highest card that only one of them holds decides, and many wagers are more
+// than few.
+func (c *Cards) compare(a int, as []rules.Card, b int, bs []rules.Card) int {
+	count := func(color int, cards []rules.Card, rank int) (n int) {
+		for _, x := range cards {
+			if c.cfg.Color(x) == color && c.cfg.Rank(x) == rank {
+				n++
+			}
+		}
+		return n
+	}
+	for rank := c.cfg.Ranks; rank >= 0; rank-- {
+		if d := cmp.Compare(count(a, as, rank), count(b, bs, rank)); d != 0 {
+			return d
+		}
+	}
+	return 0
 }
 
 func (c *Cards) encodeColor(dst []float32, g *rules.Game, player, color int, theirs []rules.Card) {

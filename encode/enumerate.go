@@ -7,7 +7,7 @@ var _ vec.Enumerable = (*Batch)(nil)
 // Deals implements vec.Enumerable. It panics for layouts whose actions name
 // places in the hand: the opponent sees the card that is played, not its place.
 func (b *Batch) Deals() float64 {
-	if b.slots {
+	if b.translates {
 		panic("encode: chance is enumerated for layouts whose actions both players see")
 	}
 	return b.games.Deals()

@@ -11,6 +11,7 @@ import (
 type Field struct {
 	Name    string
 	Color   int      // the colour it belongs to, or Common
+	Place   bool     // Color is a place in the order of a Sorted layout
 	First   int      // index of its first feature
 	Count   int      // features
 	Unit    string   // "0/1", "count", or the divisor as in "points / 40"
@@ -31,7 +32,10 @@ func (f Field) Label(i int) string {
 		panic("encode: feature out of range")
 	}
 	label := f.Name
-	if f.Color != Common {
+	switch {
+	case f.Place:
+		label = fmt.Sprintf("colour %d %s", f.Color+1, label)
+	case f.Color != Common:
 		label = rules.ColorName(f.Color) + " " + label
 	}
 	if f.Per != "" {

@@ -312,16 +312,18 @@ func TestDeckThermometer(t *testing.T) {
 // and sample of that version unreadable. Raise the version with it.
 func TestFrozenEncodings(t *testing.T) {
 	frozen := map[string]uint64{
-		"cards v1":           0x35513dfba3501905,
-		"cards-open v1":      0x18de962e3a75177c,
-		"slots-d0s0 v1":      0xa6c4492d32a3e6f0,
-		"slots-d0s0-open v1": 0x9e164756e58d9450,
-		"slots-d0s1 v1":      0x89bede459ad6c978,
-		"slots-d0s1-open v1": 0x7539a793578b5b00,
-		"slots-d1s0 v1":      0xbd813ced6e94633c,
-		"slots-d1s0-open v1": 0x3ee69c6500391500,
-		"slots-d1s1 v1":      0x8a51f04f7c09a764,
-		"slots-d1s1-open v1": 0x6321f5467856fe88,
+		"cards v1":             0x35513dfba3501905,
+		"cards-open v1":        0x18de962e3a75177c,
+		"cards-sorted v1":      0x40c52028f32bc641,
+		"cards-sorted-open v1": 0xca6ba2de07c626e0,
+		"slots-d0s0 v1":        0xa6c4492d32a3e6f0,
+		"slots-d0s0-open v1":   0x9e164756e58d9450,
+		"slots-d0s1 v1":        0x89bede459ad6c978,
+		"slots-d0s1-open v1":   0x7539a793578b5b00,
+		"slots-d1s0 v1":        0xbd813ced6e94633c,
+		"slots-d1s0-open v1":   0x3ee69c6500391500,
+		"slots-d1s1 v1":        0x8a51f04f7c09a764,
+		"slots-d1s1-open v1":   0x6321f5467856fe88,
 	}
 	encodings, library := recorded(t, "classic")
 	var spots []record.Spot

@@ -70,7 +70,7 @@ type openView struct {
 
 // Names returns the names that New knows, the default first.
 func Names() []string {
-	return []string{"cards", "slots-d0s0", "slots-d0s1", "slots-d1s0", "slots-d1s1"}
+	return []string{"cards", "cards-sorted", "slots-d0s0", "slots-d0s1", "slots-d1s0", "slots-d1s1"}
 }
 
 // New returns a named layout of a configuration.
@@ -81,6 +81,8 @@ func New(name string, cfg rules.Config) (Layout, error) {
 	switch name {
 	case "cards":
 		return NewCards(cfg), nil
+	case "cards-sorted":
+		return NewSorted(cfg), nil
 	case "slots-d0s0", "slots-d0s1", "slots-d1s0", "slots-d1s1":
 		return NewSlots(cfg, SlotOptions{Derived: name[7] == '1', SlotAware: name[9] == '1'}), nil
 	}
