@@ -70,7 +70,7 @@ type openView struct {
 
 // Names returns the names that New knows, the default first.
 func Names() []string {
-	return []string{"cards", "cards-sorted", "slots-d0s0", "slots-d0s1", "slots-d1s0", "slots-d1s1"}
+	return []string{"cards-sorted", "cards", "slots-d0s0", "slots-d0s1", "slots-d1s0", "slots-d1s1"}
 }
 
 // New returns a named layout of a configuration.

@@ -301,8 +301,8 @@ func TestForgedManifests(t *testing.T) {
 	}{
 		{func(m *Manifest) { m.Format = 3 }, []string{"manifest.json: format 3, expected at most 2"}},
 		{func(m *Manifest) { m.Format = 0 }, []string{"format 0, expected 1 to 2"}},
-		{func(m *Manifest) { m.Encoding.Layout = "slots-d0s0" }, []string{"encoding is slots-d0s0 version", "expected cards version"}},
-		{func(m *Manifest) { m.Encoding.Version = 99 }, []string{"encoding is cards version 99, expected cards version"}},
+		{func(m *Manifest) { m.Encoding.Layout = "slots-d0s0" }, []string{"encoding is slots-d0s0 version", "expected cards-sorted version"}},
+		{func(m *Manifest) { m.Encoding.Version = 99 }, []string{"encoding is cards-sorted version 99, expected cards-sorted version"}},
 		{func(m *Manifest) { m.Networks[0].Tensors[0].Shape, m.Networks[0].Moments = []int{7, 8}, 0 }, []string{"hidden layers of the critic network are [8 16], expected [16 16]"}},
 		{func(m *Manifest) { m.Networks[0].Tensors[0].Shape[0]++ }, []string{"impossible"}},
 		{func(m *Manifest) { m.Networks[0].Tensors[0].Shape = []int{huge, huge} }, []string{"impossible"}},
@@ -335,7 +335,7 @@ func TestOtherRunsCheckpoint(t *testing.T) {
 	for s, parts := range map[string][]string{
 		"rules.hand=7":               {"rules.hand is 8, expected 7"},
 		"rules.preset=tiny":          {"rules.colors is 5, expected 2"},
-		"encoding.layout=slots-d1s1": {"encoding.layout is cards, expected slots-d1s1"},
+		"encoding.layout=slots-d1s1": {"encoding.layout is cards-sorted, expected slots-d1s1"},
 		"learner.scale=3":            {"learner.scale is 1, expected 3"},
 		"nets.hidden=16":             {"nets.hidden is [16, 16], expected [16]"},
 		"run.seed=2":                 {"run.seed is 1, expected 2"},

@@ -94,7 +94,7 @@ func Default() Config {
 	return Config{
 		Run:        Run{Seed: 1},
 		Rules:      Rules{Preset: "classic", Config: variant},
-		Encoding:   Encoding{Layout: "cards"},
+		Encoding:   Encoding{Layout: "cards-sorted"},
 		Nets:       Nets{Hidden: []int{256, 256}, Precision: nets.Float32.String()},
 		Learner:    cfr.DefaultOptions(),
 		Memory:     cfr.DefaultMemory(),

@@ -264,7 +264,7 @@ func TestImpossibleConfigurations(t *testing.T) {
 		"run.minutes=-1":         {"run.minutes is -1, expected 0 to"},
 		"run.workers=-1":         {"run.workers is -1"},
 		"run.iterations=-1":      {"run.iterations is -1"},
-		"encoding.layout=pixels": {`encoding.layout is "pixels", expected one of cards, `},
+		"encoding.layout=pixels": {`encoding.layout is "pixels", expected one of cards-sorted, `},
 		"nets.hidden=256,0":      {"nets.hidden[1] is 0, expected 1 to 8192"},
 		"nets.hidden=9000":       {"nets.hidden[0] is 9000, expected 1 to 8192"},
 		"nets.precision=int4":    {`nets.precision is "int4", expected float32 or int8`},

@@ -166,7 +166,7 @@ func TestReconfigure(t *testing.T) {
 		"learner.scale=10":           "learner.scale is 10, expected 40",
 		"run.seed=2":                 "run.seed is 2, expected 1",
 		"memory.strategy_rows=5":     "memory.strategy_rows is 5, expected 1000000",
-		"encoding.layout=slots-d0s0": "encoding.layout is slots-d0s0, expected cards",
+		"encoding.layout=slots-d0s0": "encoding.layout is slots-d0s0, expected cards-sorted",
 	} {
 		c := f.Config
 		if err := c.Set(s); err != nil {

@@ -20,6 +20,8 @@ type Checkpoint struct {
 	Manifest Manifest
 	Config   Config // the core of the configuration that it was trained with
 	State    cfr.State
+
+	files fs.FS // what it is read from
 }
 
 // Network returns the parameters of a network.
@@ -47,18 +49,36 @@ func LoadHead(dir string) (*Checkpoint, error) { return load(dir) }
 // networks' parameters. Optimiser and memory aren't read, and may be missing.
 func LoadWeights(dir string) (*Checkpoint, error) { return load(dir, (*Checkpoint).loadWeights) }
 
+// Embedded reads a checkpoint as LoadWeights does, from the root of a file system
+// that belongs to the program. It has no folder: name is for errors.
+func Embedded(name string, files fs.FS) (*Checkpoint, error) {
+	k := &Checkpoint{Dir: name, files: files}
+	return k, k.read((*Checkpoint).loadHead, (*Checkpoint).loadWeights)
+}
+
 func load(dir string, parts ...func(*Checkpoint) error) (*Checkpoint, error) {
 	at, err := resolve(dir)
 	if err != nil {
 		return nil, err
 	}
-	k := &Checkpoint{Dir: at}
-	for _, part := range append([]func(*Checkpoint) error{(*Checkpoint).loadHead}, parts...) {
-		if err := part(k); err != nil {
-			return nil, fmt.Errorf("checkpoint %s: %w", at, err)
-		}
+	k := &Checkpoint{Dir: at, files: os.DirFS(at)}
+	if err := k.read((*Checkpoint).loadHead, (*Checkpoint).fitsRun); err != nil {
+		return nil, err
+	}
+	if err := k.read(parts...); err != nil {
+		return nil, err
 	}
 	return k, nil
+}
+
+// read does parts of the work of loading.
+func (k *Checkpoint) read(parts ...func(*Checkpoint) error) error {
+	for _, part := range parts {
+		if err := part(k); err != nil {
+			return fmt.Errorf("checkpoint %s: %w", k.Dir, err)
+		}
+	}
+	return nil
 }
 
 // resolve returns the checkpoint that a folder is or has as its latest.
@@ -89,7 +109,7 @@ func exists(path string) bool {
 // belongs to.
 func (k *Checkpoint) loadHead() error {
 	m := &k.Manifest
-	if err := unseal(filepath.Join(k.Dir, manifestName), m); err != nil {
+	if err := unseal(k.files, manifestName, m); err != nil {
 		return err
 	}
 	if err := m.validate(); err != nil {
@@ -101,7 +121,7 @@ func (k *Checkpoint) loadHead() error {
 	if err := m.fits(k.Config); err != nil {
 		return fmt.Errorf("%s: %w", manifestName, err)
 	}
-	return k.fitsRun()
+	return nil
 }
 
 // fitsRun checks a checkpoint against the run that it lies in, if it does.
@@ -131,8 +151,7 @@ func (k *Checkpoint) loadConfig() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(k.Dir, configName)
-	text, err := readBounded(path, maxConfigSize)
+	text, err := readBoundedIn(k.files, configName, maxConfigSize)
 	if err != nil {
 		return err
 	}
@@ -157,7 +176,7 @@ func (k *Checkpoint) open(name string, specs []tensorSpec) (*tensorReader, error
 	if err != nil {
 		return nil, err
 	}
-	return openTensors(filepath.Join(k.Dir, name), entry, specs)
+	return openTensors(k.files, entry, specs)
 }
 
 func (k *Checkpoint) loadWeights() error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -42,6 +43,19 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readLimited(f, path, limit)
+}
+
+// readBoundedIn does so in a file system.
+func readBoundedIn(files fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return readLimited(f, name, limit)
+}
+
+func readLimited(f fs.File, path string, limit int64) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {

@@ -32,8 +32,8 @@ func TestOtherRowsAreRefused(t *testing.T) {
 	}{
 		"rules":           {configured("rules.min_rank=3"), "rules.min_rank is 2, expected 3"},
 		"scale":           {configured("learner.scale=2.5"), "learner.scale is 1, expected 2.5"},
-		"layout":          {configured("encoding.layout=slots-d0s0"), "encoding.layout is cards, expected slots-d0s0"},
-		"encoding":        {recorded(func(m *Manifest) { m.Encoding.Version = 77 }), fmt.Sprintf("encoding is cards version 77, expected cards version %d", encode.CardsVersion)},
+		"layout":          {configured("encoding.layout=slots-d0s0"), "encoding.layout is cards-sorted, expected slots-d0s0"},
+		"encoding":        {recorded(func(m *Manifest) { m.Encoding.Version = 77 }), fmt.Sprintf("encoding is cards-sorted version 77, expected cards-sorted version %d", encode.SortedVersion)},
 		"newer format":    {recorded(func(m *Manifest) { m.Format = 88 }), fmt.Sprintf("format 88, expected at most %d", formatVersion)},
 		"no known format": {recorded(func(m *Manifest) { m.Format = -1 }), fmt.Sprintf("format -1, expected 1 to %d", formatVersion)},
 	} {

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
+	"io/fs"
 )
 
 // A sealed file is a JSON object whose last member is the SHA-256 of all that
@@ -31,12 +31,11 @@ func seal(v any) ([]byte, error) {
 const maxSealed = 1 << 20
 
 // unseal reads a sealed file, after checking its format and seal.
-func unseal(path string, v any) error {
-	text, err := readBounded(path, maxSealed)
+func unseal(files fs.FS, name string, v any) error {
+	text, err := readBoundedIn(files, name, maxSealed)
 	if err != nil {
 		return err
 	}
-	name := filepath.Base(path)
 	var head struct {
 		Format int `json:"format"`
 	}

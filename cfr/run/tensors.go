@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -178,7 +179,7 @@ func (s *summer) entry(name string) FileEntry {
 
 // A tensorReader reads a safetensors file whose contents are known beforehand.
 type tensorReader struct {
-	f     *os.File
+	f     fs.File
 	entry FileEntry
 	hash  hash.Hash
 	order []string // tensors as they lie in the file
@@ -190,11 +191,11 @@ const maxHeader = 1 << 20
 // openTensors opens a file and checks, before anything is allocated for its
 // arrays, that it has the size of its entry and holds just the tensors wanted.
 // Their data isn't looked at, only their type.
-func openTensors(path string, entry FileEntry, want []tensorSpec) (*tensorReader, error) {
+func openTensors(files fs.FS, entry FileEntry, want []tensorSpec) (*tensorReader, error) {
 	if !littleEndian() {
 		return nil, errBigEndian
 	}
-	f, err := os.Open(path)
+	f, err := files.Open(entry.Name)
 	if err != nil {
 		return nil, err
 	}
