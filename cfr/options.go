@@ -118,6 +118,7 @@ func OptionsOf(algorithm string) Options {
 	}
 	if o.Algorithm = algorithm; algorithm == PPO {
 		o.Games, o.Lambda, o.Passes, o.Averaging, o.Anneal = 768, 0.95, 2, 30, 0.05
+		o.PolicyRate, o.CriticRate = 1e-3, 2e-3
 		o.Opponents = []string{"rule=0.3", CurrentOpponent}
 	}
 	return o

@@ -98,8 +98,8 @@ func Default() Config {
 		Nets:       Nets{Hidden: []int{256, 256}, Precision: nets.Float32.String()},
 		Learner:    cfr.DefaultOptions(),
 		Memory:     cfr.DefaultMemory(),
-		Evaluation: Evaluation{Every: 50, Games: 400, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: slices.Clone(policies)},
-		Checkpoint: Schedule{Every: 50, Keep: 3},
+		Evaluation: Evaluation{Every: 100, Games: 400, Opponents: []string{"random", "heuristic-balanced", "rule"}, Policies: slices.Clone(policies)},
+		Checkpoint: Schedule{Every: 100, Keep: 3},
 	}
 }
 
