@@ -6,6 +6,7 @@ import (
 
 	"vtrain/cfr"
 	"vtrain/cfr/arena"
+	"vtrain/cfr/champion"
 	"vtrain/cfr/run"
 	"vtrain/encode"
 	"vtrain/rules"
@@ -22,7 +23,7 @@ func Rules(given rules.Config, names ...run.AgentName) (rules.Config, error) {
 		if n.Bot != "" {
 			continue
 		}
-		head, err := run.LoadHead(n.Dir)
+		head, err := load(n, run.LoadHead)
 		if err != nil {
 			return given, n.Explain(err)
 		}
@@ -35,6 +36,14 @@ func Rules(given rules.Config, names ...run.AgentName) (rules.Config, error) {
 		}
 	}
 	return given, nil
+}
+
+// load reads the checkpoint of a trained agent; a folder's as from says.
+func load(n run.AgentName, from func(dir string) (*run.Checkpoint, error)) (*run.Checkpoint, error) {
+	if n.BuiltIn() {
+		return champion.Load()
+	}
+	return from(n.Dir)
 }
 
 // mustMatch compares the rules that an agent was trained on with those of
@@ -69,7 +78,7 @@ func Close(a arena.Agent) error {
 }
 
 func openTrained(n run.AgentName, cfg rules.Config, rows int, seed uint64, pool *vec.Pool) (arena.Agent, error) {
-	saved, err := run.LoadWeights(n.Dir)
+	saved, err := load(n, run.LoadWeights)
 	if err != nil {
 		return nil, n.Explain(err)
 	}

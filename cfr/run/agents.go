@@ -17,12 +17,16 @@ const (
 
 var policies = []string{Average, Current}
 
+// Champion is the name of the agent that is built into the program.
+const Champion = "champion"
+
 // An AgentName is what a player is called, taken apart: a bot's name, or
-// run:DIR or ckpt:DIR with the suffixes @average, @current and @greedy.
+// champion, run:DIR or ckpt:DIR with the suffixes @average, @current and @greedy.
+// A champion has but the one policy.
 type AgentName struct {
 	Text   string // as it was given
 	Bot    string // name of a bot, or empty
-	Dir    string // run folder or checkpoint of a trained agent, or empty
+	Dir    string // run folder or checkpoint of a trained agent, or champion, or empty
 	Policy string // Average or Current
 	Greedy bool   // plays its likeliest action
 }
@@ -38,6 +42,8 @@ func ParseAgent(text string) (AgentName, error) {
 		return n, nil
 	case !trained && suffixed && slices.Contains(bots.Names(), bot):
 		return n, fmt.Errorf("agent %q: suffixes are for trained agents, expected %s alone", text, bot)
+	case !trained && bot == Champion:
+		dir = text
 	case kind != "run" && kind != "ckpt", !trained:
 		return n, unknownAgent(text)
 	}
@@ -55,11 +61,18 @@ func ParseAgent(text string) (AgentName, error) {
 		}
 		dir = dir[:at]
 	}
-	if n.Dir = dir; dir == "" {
+	n.Dir = dir
+	if n.BuiltIn() && chosen == Current {
+		return n, fmt.Errorf("agent %q: the champion has an average policy alone, expected no @%s", text, Current)
+	}
+	if dir == "" || !trained && !n.BuiltIn() {
 		return n, unknownAgent(text)
 	}
 	return n, nil
 }
+
+// BuiltIn reports whether the agent is the champion.
+func (n AgentName) BuiltIn() bool { return n.Dir == Champion && !strings.Contains(n.Text, ":") }
 
 // Explain adds to an error of loading the agent whose it is, and which suffixes
 // there are if its folder seems to end in one.
@@ -88,10 +101,10 @@ func (n *AgentName) suffix(name string) bool {
 func unknownAgent(text string) error {
 	hint := ""
 	const typos = 2
-	for _, name := range bots.Names() {
+	for _, name := range append(bots.Names(), Champion) {
 		if !strings.Contains(text, ":") && distance(text, name) <= typos {
 			hint = fmt.Sprintf("did you mean %s? ", name)
 		}
 	}
-	return fmt.Errorf("unknown agent %q, %sexpected run:DIR, ckpt:DIR or one of %s", text, hint, strings.Join(bots.Names(), ", "))
+	return fmt.Errorf("unknown agent %q, %sexpected %s, run:DIR, ckpt:DIR or one of %s", text, hint, Champion, strings.Join(bots.Names(), ", "))
 }

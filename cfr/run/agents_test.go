@@ -13,6 +13,9 @@ func TestParseAgent(t *testing.T) {
 		"ckpt:c/000100@greedy":  {Dir: "c/000100", Policy: Average, Greedy: true},
 		"run:a@current@greedy":  {Dir: "a", Policy: Current, Greedy: true},
 		"run:me@home/a@greedy":  {Dir: "me@home/a", Policy: Average, Greedy: true},
+		"champion":              {Dir: "champion", Policy: Average},
+		"champion@greedy":       {Dir: "champion", Policy: Average, Greedy: true},
+		"run:champion":          {Dir: "champion", Policy: Average},
 		"run:C:/runs/a@average": {Dir: "C:/runs/a", Policy: Average},
 	} {
 		got, err := ParseAgent(name)
@@ -24,12 +27,14 @@ func TestParseAgent(t *testing.T) {
 	for name, says := range map[string]string{
 		"rulle":                 "did you mean rule?",
 		"rule@greedy":           "suffixes are for trained agents, expected rule alone",
+		"chamption":             "did you mean champion?",
+		"champion@current":      "the champion has an average policy alone",
 		"run:a@average@current": "@average and @current contradict each other",
 	} {
 		_, err := ParseAgent(name)
 		mustFail(t, err, name, says)
 	}
-	for _, name := range []string{"", "ruel", "run:", "run:@greedy", "rule@greedy", "file:a"} {
+	for _, name := range []string{"", "ruel", "run:", "run:@greedy", "rule@greedy", "file:a", "champion@x", "champion:a", "champion@greedy:a"} {
 		if _, err := ParseAgent(name); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q: error %v does not name it", name, err)
 		}

@@ -74,7 +74,25 @@ func removeAside(path string) error {
 	return cmp.Or(err, os.RemoveAll(aside))
 }
 
+// A checkpointFile is one of a checkpoint's files of tensors.
+type checkpointFile struct {
+	name    string
+	tensors []tensor
+}
+
 func writeCheckpoint(dir string, c Config, s cfr.State) error {
+	files := []checkpointFile{{weightsName, weightTensors(s)}, {optimiserName, momentTensors(s)}, {memoryName, memoryTensors(s.Memory)}}
+	if s.Regrets != nil {
+		files = append(files, checkpointFile{regretsName, memoryTensors(*s.Regrets)})
+	}
+	if len(s.Snapshots) > 0 {
+		files = append(files, checkpointFile{snapshotsName, snapshotTensors(s)})
+	}
+	return writeCheckpointOf(dir, c, s, files)
+}
+
+// writeCheckpointOf writes configuration, files and manifest.
+func writeCheckpointOf(dir string, c Config, s cfr.State, files []checkpointFile) error {
 	m, err := newManifest(c, s)
 	if err != nil {
 		return err
@@ -85,17 +103,6 @@ func writeCheckpoint(dir string, c Config, s cfr.State) error {
 	}
 	sum := sha256.Sum256(config)
 	m.Files = []FileEntry{{configName, int64(len(config)), hex.EncodeToString(sum[:])}}
-	type file struct {
-		name    string
-		tensors []tensor
-	}
-	files := []file{{weightsName, weightTensors(s)}, {optimiserName, momentTensors(s)}, {memoryName, memoryTensors(s.Memory)}}
-	if s.Regrets != nil {
-		files = append(files, file{regretsName, memoryTensors(*s.Regrets)})
-	}
-	if len(s.Snapshots) > 0 {
-		files = append(files, file{snapshotsName, snapshotTensors(s)})
-	}
 	for _, file := range files {
 		entry, err := writeTensors(filepath.Join(dir, file.name), file.tensors)
 		if err != nil {

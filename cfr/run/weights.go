@@ -1,0 +1,29 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"vtrain/cfr"
+	"vtrain/nets"
+)
+
+// SaveWeights writes a checkpoint without anything but some of the networks of
+// another, into a folder that holds none of its files yet: enough to play by, as
+// LoadWeights reads it.
+func SaveWeights(dir string, k *Checkpoint, networks ...string) error {
+	s := cfr.State{Iteration: k.State.Iteration, Decisions: k.State.Decisions}
+	for _, n := range k.State.Networks {
+		if slices.Contains(networks, n.Name) {
+			s.Networks = append(s.Networks, cfr.NetworkState{Name: n.Name, Params: n.Params, State: nets.State{}})
+		}
+	}
+	if len(s.Networks) != len(networks) {
+		return fmt.Errorf("%s: has not all of the networks %v", k.Dir, networks)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return writeCheckpointOf(dir, k.Config, s, []checkpointFile{{weightsName, weightTensors(s)}})
+}
