@@ -261,6 +261,27 @@ func (l *Learner) Restore(s State) error {
 	return nil
 }
 
+// Start makes a new learner begin with the parameters of another's networks,
+// which from returns by name, instead of fresh ones. Where there is no policy that
+// of its average is as good.
+func (l *Learner) Start(from func(name string) (nets.Params, bool)) error {
+	for _, n := range l.all() {
+		p, ok := from(n.name)
+		if !ok && n.name == PolicyNet {
+			p, ok = from(StrategyNet)
+		}
+		switch {
+		case !ok:
+			return fmt.Errorf("there is no %s network to start from", n.name)
+		case !p.Same(n.trainer.Params()):
+			return fmt.Errorf("the %s network to start from is of another shape, expected %v", n.name, []int(n.shape))
+		}
+		n.trainer.Params().CopyFrom(p)
+		n.publish()
+	}
+	return nil
+}
+
 func (n *network) restore(s NetworkState) error {
 	if s.Name != n.name || !s.Params.Same(n.trainer.Params()) {
 		return fmt.Errorf("cfr: network %q of the state is not a %s of shape %v", s.Name, n.name, []int(n.shape))

@@ -38,6 +38,18 @@ func Rules(given rules.Config, names ...run.AgentName) (rules.Config, error) {
 	return given, nil
 }
 
+// Load reads the networks of a trained agent, whose layout must be the given one.
+func Load(n run.AgentName, layout encode.Layout) (*run.Checkpoint, error) {
+	saved, err := load(n, run.LoadWeights)
+	if err != nil {
+		return nil, n.Explain(err)
+	}
+	if own := saved.Config.Encoding.Layout; own != layout.Name() {
+		return nil, fmt.Errorf("%s sees %s, expected %s", n.Text, own, layout.Name())
+	}
+	return saved, mustMatch(n, saved.Config.Rules.Config, "the run is", layout.Config())
+}
+
 // load reads the checkpoint of a trained agent; a folder's as from says.
 func load(n run.AgentName, from func(dir string) (*run.Checkpoint, error)) (*run.Checkpoint, error) {
 	if n.BuiltIn() {

@@ -32,6 +32,7 @@ type Config struct {
 // never both; where both are 0 the caller decides, DefaultMinutes as a rule.
 type Run struct {
 	Name       string  `yaml:"name"`
+	Init       string  `yaml:"init"`
 	Seed       uint64  `yaml:"seed"`
 	Minutes    float64 `yaml:"minutes"`
 	Iterations int     `yaml:"iterations"`
@@ -109,7 +110,7 @@ func Default() Config {
 // saved.
 func (c Config) Core() Config {
 	d := Default()
-	d.Run.Seed, d.Run.Iterations = c.Run.Seed, c.Run.Iterations
+	d.Run.Init, d.Run.Seed, d.Run.Iterations = c.Run.Init, c.Run.Seed, c.Run.Iterations
 	c.Run, c.Evaluation, c.Checkpoint = d.Run, d.Evaluation, d.Checkpoint
 	return c
 }
@@ -153,7 +154,7 @@ func SameRules(have, want rules.Config) error {
 // fixed are the sections and keys that can't change once a run has begun: what
 // its checkpoints hold depends on them. Other settings of the learner, and the
 // budget, may: the run then goes on by the new ones.
-var fixed = []string{"run.seed", "rules.", "encoding.", "nets.", "memory.", "learner.algorithm", "learner.estimator", "learner.accumulate", "learner.scale", "learner.regret_gain"}
+var fixed = []string{"run.init", "run.seed", "rules.", "encoding.", "nets.", "memory.", "learner.algorithm", "learner.estimator", "learner.accumulate", "learner.scale", "learner.regret_gain"}
 
 // continues reports the first fixed key that differs.
 func continues(have, want Config) error {
@@ -193,6 +194,16 @@ func (c Config) validateName() error {
 	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 	if len(name) > maxNameSize || strings.HasPrefix(name, ".") || !plain {
 		return fmt.Errorf("run.name is %q, expected at most %d letters, digits, '-', '_' and '.', the first no '.'", name, maxNameSize)
+	}
+	if c.Run.Init == "" {
+		return nil
+	}
+	n, err := ParseAgent(c.Run.Init)
+	if err != nil {
+		return fmt.Errorf("run.init: %w", err)
+	}
+	if plain := (AgentName{Text: n.Text, Dir: n.Dir, Policy: Average}); n != plain {
+		return fmt.Errorf("run.init is %q, expected a trained agent without suffixes", c.Run.Init)
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func TestForgottenValues(t *testing.T) {
 	text := strings.Replace(string(Default().Marshal()), "preset: classic", "preset: mid", 1)
 	path := writeFile(t, text)
 	_, err := LoadConfig(path)
-	mustFail(t, err, path+":8: rules.preset is mid, but all values that it would set are given, and are those of classic: delete them or change the preset")
+	mustFail(t, err, path+":9: rules.preset is mid, but all values that it would set are given, and are those of classic: delete them or change the preset")
 	if c := mustLoad(t, "rules: {preset: classic, wagers: 0}"); c.Rules.Preset != "nowager" {
 		t.Errorf("a preset with one other value is %s, expected nowager", c.Rules.Preset)
 	}

@@ -49,6 +49,7 @@ type Session struct {
 	taught    []arena.Agent // of the traverser
 
 	folder *run.Folder
+	begun  bool          // the learner has what it starts from
 	logged bool          // the metrics have a line already
 	saved  int           // iteration of the newest checkpoint
 	before time.Duration // spent on the run by earlier sessions
@@ -123,6 +124,27 @@ func (s *Session) enterOpponents() error {
 	return nil
 }
 
+// Begin gives a new learner what run.init says it starts from; if that is
+// nothing, new networks. Attach does so where it finds no checkpoint.
+func (s *Session) Begin() error {
+	if s.begun || s.cfg.Run.Init == "" {
+		return nil
+	}
+	name, err := run.ParseAgent(s.cfg.Run.Init)
+	if err != nil {
+		return err
+	}
+	saved, err := agent.Load(name, s.layout)
+	if err == nil {
+		err = s.learner.Start(saved.Network)
+	}
+	if err != nil {
+		return fmt.Errorf("run.init: %w", err)
+	}
+	s.begun = true
+	return nil
+}
+
 // Attach gives the session the folder of its configuration, and continues from
 // the newest checkpoint there, if there is one.
 func (s *Session) Attach(folder *run.Folder) error {
@@ -131,7 +153,11 @@ func (s *Session) Attach(folder *run.Folder) error {
 	if err != nil {
 		return err
 	}
-	if saved != nil {
+	if saved == nil {
+		if err := s.Begin(); err != nil {
+			return err
+		}
+	} else {
 		if err := s.learner.Restore(saved.State); err != nil {
 			return fmt.Errorf("%s: %w", saved.Dir, err)
 		}

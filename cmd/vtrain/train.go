@@ -97,6 +97,11 @@ func session(ctx context.Context, s *streams, cfg run.Config, resumed bool, open
 		return err
 	}
 	defer job.Close()
+	if !resumed { // before there is a folder
+		if err := job.Begin(); err != nil {
+			return err
+		}
+	}
 	folder, err := open()
 	if err != nil {
 		return err
