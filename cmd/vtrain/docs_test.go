@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"vtrain/cfr"
 )
 
 var (
@@ -51,5 +53,20 @@ func mustExist(t *testing.T, page, path string) {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("%s: %v", page, err)
+	}
+}
+
+// TestConfigurations: there is a file of each algorithm, as config prints it.
+func TestConfigurations(t *testing.T) {
+	for _, algorithm := range []string{cfr.PPO, cfr.DeepCFR} {
+		path := filepath.Join("..", "..", "docs", "configurations", algorithm+".yaml")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"config", "--set", "learner.algorithm=" + algorithm}
+		if _, out, _ := vtrain(t, args...); out != string(text) {
+			t.Errorf("%s is not what vtrain %s prints", path, strings.Join(args, " "))
+		}
 	}
 }
