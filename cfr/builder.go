@@ -13,13 +13,13 @@ import (
 // number of them, and nothing allocates once there was a batch as large. The
 // zero value works alone.
 type builder struct {
-	rows, words, actions, width int // actions are the outputs of the network
+	rows, words, outputs, width int
 
-	x      []float32 // [rows,D]
-	mask   []uint64  // [rows,W] outputs that count
-	target []float32 // [rows,A], anything for outputs that don't
-	weight []float32 // [rows], of remembered rows only
-	ratio  taken     // of a policy's rows only
+	x      []float32    // [rows,D]
+	mask   []uint64     // [rows,W] outputs that count
+	target []float32    // [rows,A], anything for outputs that don't
+	weight []float32    // [rows], of remembered rows only
+	taken  actionsTaken // of a policy's rows only
 
 	pool    *vec.Pool
 	args    builderArgs
@@ -93,11 +93,11 @@ func (b *builder) remembered(memory *Reservoir, view vec.View, rows []int32, now
 
 // size makes room for a batch.
 func (b *builder) size(game vec.Batch, view vec.View, outputs, rows int) {
-	b.rows, b.actions, b.words, b.width = rows, outputs, vec.MaskWords(outputs), game.Width(view)
-	b.ratio.resize(rows)
+	b.rows, b.outputs, b.words, b.width = rows, outputs, vec.MaskWords(outputs), game.Width(view)
+	b.taken.resize(rows)
 	b.x = vec.Grow(b.x, rows*b.width)
 	b.mask = vec.Grow(b.mask, rows*b.words)
-	b.target = vec.Grow(b.target, rows*b.actions)
+	b.target = vec.Grow(b.target, rows*b.outputs)
 }
 
 // recallRange assembles remembered rows. They are copied first, column by column:
@@ -110,7 +110,7 @@ func (b *builder) recallRange(lo, hi int) {
 	copied.State.Observe(b.x[lo*b.width:hi*b.width], b.args.view, rows)
 	copied.State.Legal(b.mask[lo*b.words:hi*b.words], rows)
 	for i := lo; i < hi; i++ {
-		values, target, k := copied.Value.Row(int32(i-lo)), b.target[i*b.actions:(i+1)*b.actions], 0
+		values, target, k := copied.Value.Row(int32(i-lo)), b.target[i*b.outputs:(i+1)*b.outputs], 0
 		for w, word := range b.mask[i*b.words : (i+1)*b.words] {
 			for ; word != 0; word &= word - 1 {
 				target[w<<6+bits.TrailingZeros64(word)] = values[k]
@@ -133,7 +133,7 @@ func (b *builder) fillRange(lo, hi int) {
 // set makes action a of entry i one that counts.
 func (b *builder) set(i int, a int32, target float32) {
 	vec.MaskSet(b.mask[i*b.words:(i+1)*b.words], int(a))
-	b.target[i*b.actions+int(a)] = target
+	b.target[i*b.outputs+int(a)] = target
 }
 
 // regression returns the squared error of fresh rows.

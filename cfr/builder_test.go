@@ -64,7 +64,7 @@ func masked(b *builder, lo, hi int) []float32 {
 	var targets []float32
 	for i := lo; i < hi; i++ {
 		for _, a := range vec.MaskAppend(nil, b.mask[i*b.words:(i+1)*b.words]) {
-			targets = append(targets, b.target[i*b.actions+int(a)])
+			targets = append(targets, b.target[i*b.outputs+int(a)])
 		}
 	}
 	return targets

@@ -47,8 +47,8 @@ func (l *Learner) fitPolicy(seed uint64) (Fit, error) {
 			b.set(i, s.Act[k], 0)
 		}
 		k, _ := s.taken(row)
-		b.ratio.action[i], b.ratio.before[i] = s.Act[k], s.Sigma[k]
-		b.ratio.advantage[i] = (s.Target[k] - mean) / deviation
+		b.taken.action[i], b.taken.before[i] = s.Act[k], s.Sigma[k]
+		b.taken.advantage[i] = (s.Target[k] - mean) / deviation
 	})
 }
 
@@ -82,27 +82,27 @@ func (l *Learner) averageParameters() {
 	l.strategy.publish()
 }
 
-// taken is what PPO knows of the action taken in each row of a batch.
-type taken struct {
+// actionsTaken is what PPO knows of the actions taken in the rows of a batch.
+type actionsTaken struct {
 	action    []int32
-	before    []float32 // its probability when it was taken
+	before    []float32 // probabilities when they were taken
 	advantage []float32 // normalised
 }
 
-func (t *taken) resize(rows int) {
+func (t *actionsTaken) resize(rows int) {
 	t.action, t.before, t.advantage = vec.Grow(t.action, rows), vec.Grow(t.before, rows), vec.Grow(t.advantage, rows)
 }
 
 // clippedSurrogate returns PPO's loss of a batch of the policy's rows.
 func (b *builder) clippedSurrogate(clip, entropy float64) nets.Loss {
-	b.losses.surrogate = surrogate{taken: b.ratio, mask: b.mask, clip: clip, entropy: entropy}
+	b.losses.surrogate = surrogate{actionsTaken: b.taken, mask: b.mask, clip: clip, entropy: entropy}
 	return &b.losses.surrogate
 }
 
 // surrogate is the negative mean of what PPO ascends, over softmax policies on
 // the legal actions, those of the mask. It implements nets.Loss.
 type surrogate struct {
-	taken
+	actionsTaken
 	mask          []uint64 // [rows,W]
 	clip, entropy float64
 	rows, outputs int

@@ -21,7 +21,7 @@ func ppoOptions() Options {
 func TestSurrogate(t *testing.T) {
 	const outputs = 4
 	l := &surrogate{
-		taken: taken{
+		actionsTaken: actionsTaken{
 			action:    []int32{0, 2, 3, 2, 0},
 			before:    []float32{.5, .1, .2, .9, .9},
 			advantage: []float32{1.5, 2, -1, -2, 3},
