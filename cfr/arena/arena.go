@@ -44,11 +44,17 @@ type Result struct {
 	MeanPoints   float64 `json:"mean_points"`
 	SEPoints     float64 `json:"se_points"` // standard error of MeanPoints, over deals
 	SEWin        float64 `json:"se_win"`    // standard error of WinRate, over deals
+	SEScore      float64 `json:"se_score"`  // standard error of Score, over deals
 	PliesPerGame float64 `json:"plies_per_game"`
 	Capped       int     `json:"capped"`        // games cut by the turn limit
 	UselessDraws float64 `json:"useless_draws"` // a game: cards that the agent drew from a pile and discarded at its next turn
 	Expeditions  float64 `json:"expeditions"`   // a game: expeditions that the agent opened
+	// OpponentUselessDraws are the opponent's.
+	OpponentUselessDraws float64 `json:"opponent_useless_draws"`
 }
+
+// Score returns the agent's score a game: 1 for a win, 1/2 for a draw.
+func (r Result) Score() float64 { return r.WinRate + r.DrawRate/2 }
 
 // MinGames is the shortest match: an error needs two deals.
 const MinGames = 4
@@ -62,11 +68,20 @@ func Playable(games int) bool { return games >= MinGames && games%2 == 0 }
 // Play runs a match. The configuration must have a turn limit: players who only
 // draw from piles would go on for ever.
 func Play(cfg rules.Config, agent, opponent Agent, o Options) (Result, error) {
+	m, err := play(cfg, agent, opponent, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return m.result(), nil
+}
+
+// play returns a match that is over.
+func play(cfg rules.Config, agent, opponent Agent, o Options) (*match, error) {
 	if !Playable(o.Games) {
-		return Result{}, fmt.Errorf("arena: games is %d, expected an even number of at least %d", o.Games, MinGames)
+		return nil, fmt.Errorf("arena: games is %d, expected an even number of at least %d", o.Games, MinGames)
 	}
 	if cfg.MaxTurns == 0 {
-		return Result{}, errors.New("arena: max_turns is 0, expected a turn limit")
+		return nil, errors.New("arena: max_turns is 0, expected a turn limit")
 	}
 	if o.Batch == 0 {
 		o.Batch = DefaultBatch
@@ -76,7 +91,7 @@ func Play(cfg rules.Config, agent, opponent Agent, o Options) (Result, error) {
 	for first := 0; first < o.Games; first += o.Batch {
 		m.play(first, min(o.Batch, o.Games-first))
 	}
-	return m.result(), nil
+	return m, nil
 }
 
 // match is a match in progress. Row r of a batch has the agent in seat r%2;
@@ -94,10 +109,13 @@ type match struct {
 	all     []int32 // actions of live, in order
 	slot    []int32 // [B] index into live
 
-	played               int
-	wins, draws, points  moments // over deals
-	plies, capped        int
-	useless, expeditions int
+	played         int
+	wins, draws    moments // over deals, as are the next
+	scores, points moments
+	deals          []uint8 // [deals] the agent's score of each, in quarters: 0 to 4
+	plies, capped  int
+	useless        [2]int // of each agent
+	expeditions    int
 }
 
 // moments are the running sum and sum of squares of a figure.
@@ -170,9 +188,7 @@ func (m *match) ply() {
 		}
 		for i, b := range m.rows[a] {
 			m.all[m.slot[b]] = m.actions[a][i]
-			if a == 0 {
-				m.watchDraws(b, m.actions[a][i])
-			}
+			m.watchDraws(a, b, m.actions[a][i])
 		}
 	}
 	m.games.Step(m.live, m.all)
@@ -181,14 +197,15 @@ func (m *match) ply() {
 // agentOf returns who sits at a seat of row b: 0 the agent, 1 the opponent.
 func (m *match) agentOf(b int32, seat int) int { return (int(b) + seat) & 1 }
 
-// watchDraws counts cards drawn from a pile and discarded at the next turn.
-func (m *match) watchDraws(b int32, action int32) {
+// watchDraws counts cards that agent a, to move in row b, drew from a pile and
+// discards at its next turn.
+func (m *match) watchDraws(a int, b int32, action int32) {
 	seat := m.games.Player(b)
 	drawn := &m.drawn[2*int(b)+seat]
 	switch verb, card, color := m.cfg.Split(rules.Action(action)); verb {
 	case rules.Discard:
 		if *drawn == int32(card) {
-			m.useless++
+			m.useless[a]++
 		}
 		*drawn = -1
 	case rules.Play:
@@ -220,6 +237,8 @@ func (m *match) count(n int) {
 		}
 		m.wins.add(wins)
 		m.draws.add(draws)
+		m.scores.add(wins + draws/2)
+		m.deals = append(m.deals, uint8(4*wins+2*draws))
 		m.points.add(points)
 	}
 }
@@ -246,8 +265,9 @@ func (m *match) result() Result {
 	return Result{
 		Agent: m.agents[0].Name(), Opponent: m.agents[1].Name(), Games: m.played,
 		WinRate: m.wins.mean(), DrawRate: m.draws.mean(), MeanPoints: m.points.mean(),
-		SEPoints: m.points.standardError(), SEWin: m.wins.standardError(),
+		SEPoints: m.points.standardError(), SEWin: m.wins.standardError(), SEScore: m.scores.standardError(),
 		PliesPerGame: float64(m.plies) / games, Capped: m.capped,
-		UselessDraws: float64(m.useless) / games, Expeditions: float64(m.expeditions) / games,
+		UselessDraws: float64(m.useless[0]) / games, Expeditions: float64(m.expeditions) / games,
+		OpponentUselessDraws: float64(m.useless[1]) / games,
 	}
 }

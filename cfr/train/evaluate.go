@@ -94,7 +94,7 @@ func columns(results []arena.Result) map[string]float64 {
 	for _, r := range results {
 		for figure, value := range map[string]float64{
 			winFigure: r.WinRate, pointsFigure: r.MeanPoints, "win_se": r.SEWin, "points_se": r.SEPoints, "draw": r.DrawRate,
-			"plies": r.PliesPerGame, "capped": float64(r.Capped), "useless_draws": r.UselessDraws, "expeditions": r.Expeditions,
+			pliesFigure: r.PliesPerGame, cappedFigure: float64(r.Capped), "useless_draws": r.UselessDraws, "expeditions": r.Expeditions,
 		} {
 			named[column(r.Agent, r.Opponent, figure)] = value
 		}
@@ -106,6 +106,8 @@ func columns(results []arena.Result) map[string]float64 {
 const (
 	winFigure    = "win"
 	pointsFigure = "points"
+	pliesFigure  = "plies"
+	cappedFigure = "capped"
 )
 
 func column(policy, opponent, figure string) string {
@@ -113,8 +115,8 @@ func column(policy, opponent, figure string) string {
 }
 
 // LastEvaluation finds the newest evaluation in lines of metrics: its
-// iteration, and the win rates and mean points of its matches, no more. There
-// are none if there has been no evaluation.
+// iteration, and win rates, mean points, plies and capped games of its matches.
+// There are none if there has been no evaluation.
 func LastEvaluation(e run.Evaluation, rows []map[string]float64) (iteration int, results []arena.Result) {
 	for _, row := range slices.Backward(rows) {
 		if results := evaluationIn(e, row); len(results) > 0 {
@@ -130,7 +132,10 @@ func evaluationIn(e run.Evaluation, row map[string]float64) []arena.Result {
 		for _, opponent := range e.Opponents {
 			if win, ok := row[column(policy, opponent, winFigure)]; ok {
 				points := row[column(policy, opponent, pointsFigure)]
-				results = append(results, arena.Result{Agent: policy, Opponent: opponent, WinRate: win, MeanPoints: points})
+				results = append(results, arena.Result{
+					Agent: policy, Opponent: opponent, WinRate: win, MeanPoints: points,
+					PliesPerGame: row[column(policy, opponent, pliesFigure)], Capped: int(row[column(policy, opponent, cappedFigure)]),
+				})
 			}
 		}
 	}

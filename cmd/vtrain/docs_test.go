@@ -58,7 +58,7 @@ func mustExist(t *testing.T, page, path string) {
 
 // TestConfigurations: there is a file of each algorithm, as config prints it.
 func TestConfigurations(t *testing.T) {
-	for _, algorithm := range []string{cfr.PPO, cfr.DeepCFR} {
+	for _, algorithm := range []string{cfr.PPO, cfr.DeepCFR, cfr.Distill} {
 		path := filepath.Join("..", "..", "docs", "configurations", algorithm+".yaml")
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -30,13 +30,15 @@ type streams struct {
 }
 
 type cli struct {
-	Train  trainCmd  `cmd:"" help:"Train an agent; without a configuration, the default one."`
-	Eval   evalCmd   `cmd:"" help:"Play an agent against another on duplicate deals."`
-	Verify verifyCmd `cmd:"" help:"Replay recorded games, encodings and bot moves through scalar and lockstep code."`
-	Bench  benchCmd  `cmd:"" help:"Measure how fast this machine does the work."`
-	Solve  solveCmd  `cmd:"" help:"Solve a small game, and say how far from an equilibrium the solution is."`
-	Config configCmd `cmd:"" help:"Print the resolved configuration."`
-	Info   infoCmd   `cmd:"" help:"Print what this machine offers and which kernels would run."`
+	Train      trainCmd      `cmd:"" help:"Train an agent; without a configuration, the default one."`
+	Eval       evalCmd       `cmd:"" help:"Play an agent against another on duplicate deals."`
+	Tournament tournamentCmd `cmd:"" help:"Play all pairs of agents on the same duplicate deals, and rate them."`
+	Plot       plotCmd       `cmd:"" help:"Draw the learning curves of several runs on shared axes."`
+	Verify     verifyCmd     `cmd:"" help:"Replay recorded games, encodings and bot moves through scalar and lockstep code."`
+	Bench      benchCmd      `cmd:"" help:"Measure how fast this machine does the work."`
+	Solve      solveCmd      `cmd:"" help:"Solve a small game, and say how far from an equilibrium the solution is."`
+	Config     configCmd     `cmd:"" help:"Print the resolved configuration."`
+	Info       infoCmd       `cmd:"" help:"Print what this machine offers and which kernels would run."`
 }
 
 // usageError is a mistake in what was asked for, found after parsing.

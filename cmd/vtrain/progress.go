@@ -272,13 +272,26 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// length says how long games were, if that is known: points against a fixed
+// opponent can be had by stalling.
+func length(r arena.Result) string {
+	var b strings.Builder
+	if r.PliesPerGame > 0 {
+		fmt.Fprintf(&b, ", %.0f plies", r.PliesPerGame)
+	}
+	if r.Capped > 0 {
+		fmt.Fprintf(&b, ", %d capped", r.Capped)
+	}
+	return b.String()
+}
+
 type tableLine struct{ policy, text string }
 
 // table returns a line for each policy, with its results against all.
 func table(results []arena.Result) []tableLine {
 	var lines []tableLine
 	for _, r := range results {
-		text := fmt.Sprintf("%.1f%% (%+.1f) against %s", 100*r.WinRate, r.MeanPoints, r.Opponent)
+		text := fmt.Sprintf("%.1f%% (%+.1f%s) against %s", 100*r.WinRate, r.MeanPoints, length(r), r.Opponent)
 		if n := len(lines); n > 0 && lines[n-1].policy == r.Agent {
 			lines[n-1].text += ", " + text
 			continue
