@@ -147,7 +147,11 @@ func (b *builder) squared(weight []float32) nets.Loss {
 }
 
 // crossEntropy returns the weighted cross-entropy of remembered rows.
-func (b *builder) crossEntropy() nets.Loss {
-	b.losses.cross = nets.CrossEntropy{Mask: b.mask, Target: b.target, Weight: b.weight}
+func (b *builder) crossEntropy() nets.Loss { return b.crossEntropyOf(b.weight) }
+
+// crossEntropyOf returns the cross-entropy of the batch; a nil weight counts all
+// rows alike.
+func (b *builder) crossEntropyOf(weight []float32) nets.Loss {
+	b.losses.cross = nets.CrossEntropy{Mask: b.mask, Target: b.target, Weight: weight}
 	return &b.losses.cross
 }

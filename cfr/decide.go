@@ -23,8 +23,12 @@ type sampling struct {
 // sampling returns the settings of the estimator, which must be valid.
 func (o Options) sampling() sampling {
 	s := sampling{most: math.MaxInt, plies: math.MaxInt, lambda: 1, correct: true, clip: o.Clip}
-	if o.Algorithm == PPO {
+	switch o.Algorithm {
+	case PPO:
 		s.values, s.lambda, s.correct = true, o.Lambda, false
+		return s
+	case Distill:
+		s.correct = false
 		return s
 	}
 	switch o.Estimator {

@@ -25,12 +25,14 @@ func (l *Learner) fitCritic(seed uint64) (Fit, error) {
 	})
 }
 
-// fitCurrent fits what the current policy is made of: PPO's policy, or the
+// fitCurrent fits what the current policy is made of: the policy itself, or the
 // regrets of the traverser's decisions.
 func (l *Learner) fitCurrent(seed uint64) (Fit, error) {
 	switch {
 	case l.o.Algorithm == PPO:
 		return l.fitPolicy(seed)
+	case l.o.Algorithm == Distill:
+		return l.fitAdvice(seed)
 	case l.regrets != nil:
 		return l.fitRegrets(seed)
 	}
@@ -79,7 +81,7 @@ func batches(rows []int32, size int) iter.Seq[[]int32] {
 // strategy network to rows drawn from all that is remembered, weighted by a
 // power of their iteration.
 func (l *Learner) fitStrategy(seed uint64) (Fit, error) {
-	if l.o.Algorithm == PPO {
+	if l.o.hasPolicy() {
 		l.averageParameters()
 		return Fit{}, nil
 	}
@@ -105,6 +107,7 @@ type Fit struct {
 	Loss     float64 // mean over steps, before each
 	GradNorm float64 // mean over steps, before clipping
 	Clipped  float64 // share of steps whose gradient was clipped
+	HeldOut  float64 // of distillation: the loss on this iteration's rows, before
 	steps    int
 }
 

@@ -11,7 +11,7 @@ import (
 	"vtrain/vec"
 )
 
-// A Learner runs the iterations of Deep CFR or of PPO: traverse, fit the critic
+// A Learner runs the iterations of Deep CFR, PPO or distillation: traverse, fit the critic
 // to what happened if there is one, fit what the current policy is made of, fit
 // the average strategy.
 // What it computes depends on game, options and seed alone.
@@ -28,8 +28,9 @@ type Learner struct {
 	league    []*leaguePlayer
 	missing   []string // opponents that Enter hasn't brought
 	rows      []int32  // scratch: the rows that a network is fitted to
+	gradient  nets.Params
 
-	current  *network // regrets, or PPO's policy
+	current  *network // regrets, or the policy itself
 	strategy *network
 	critic   *network // nil without
 
@@ -56,7 +57,7 @@ type network struct {
 const (
 	CriticNet   = "critic"
 	RegretNet   = "regret" // of Deep CFR
-	PolicyNet   = "policy" // of PPO
+	PolicyNet   = "policy" // of PPO and distillation
 	StrategyNet = "strategy"
 )
 
@@ -134,9 +135,12 @@ func Shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
 	return slices.Concat(nets.MLP{game.Width(view)}, hidden, nets.MLP{game.Actions()})
 }
 
+// hasPolicy reports whether the current policy is a network itself.
+func (o Options) hasPolicy() bool { return o.Algorithm != DeepCFR }
+
 // CurrentNet returns the name of the network that the current policy is made of.
 func (o Options) CurrentNet() string {
-	if o.Algorithm == PPO {
+	if o.hasPolicy() {
 		return PolicyNet
 	}
 	return RegretNet
@@ -144,14 +148,14 @@ func (o Options) CurrentNet() string {
 
 // CurrentHead returns how its outputs are read.
 func (o Options) CurrentHead() Head {
-	if o.Algorithm == PPO {
+	if o.hasPolicy() {
 		return Logits
 	}
 	return Matching
 }
 
 func (o Options) currentRate() float64 {
-	if o.Algorithm == PPO {
+	if o.hasPolicy() {
 		return o.PolicyRate
 	}
 	return o.RegretRate

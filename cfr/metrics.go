@@ -23,7 +23,7 @@ type Metrics struct {
 	CriticError     float64 // root mean square of return - Q, or return - V, in utility units
 	Memory          int     // rows that the average strategy is learned from
 	Critic          Fit
-	Current         Fit // of regrets, or of PPO's policy
+	Current         Fit // of regrets, or of the policy
 	Strategy        Fit
 	Stages          Stages
 }

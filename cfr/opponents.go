@@ -69,8 +69,14 @@ func (t *traversal) ask(actor Actor, places []int32) {
 		t.rows[i] = t.level.Live[place]
 	}
 	actor.Act(t.actions, t.level.State, t.rows)
+	adviser, _ := actor.(Adviser)
 	for i, place := range places {
-		t.tried[place] = t.samples.replaced(t.row(place), t.actions[i])
+		row := t.row(place)
+		t.tried[place] = t.samples.replaced(row, t.actions[i])
+		if adviser != nil && t.o.Algorithm == Distill {
+			actions, probabilities := adviser.Advice(i)
+			t.samples.advise(row, actions, probabilities)
+		}
 	}
 }
 

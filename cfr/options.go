@@ -49,6 +49,7 @@ const (
 const (
 	DeepCFR = "deepcfr" // regrets, as everything else here is about
 	PPO     = "ppo"     // a policy gradient, gradient.go
+	Distill = "distill" // a policy of what others play, distill.go
 )
 
 // Names of ways to accumulate regrets.
@@ -66,7 +67,7 @@ const (
 // Options are the settings of a Learner. The zero value is not valid; start
 // from DefaultOptions. Symbols are those of the papers named at each.
 type Options struct {
-	Algorithm   string   `yaml:"algorithm"`    // deepcfr or ppo
+	Algorithm   string   `yaml:"algorithm"`    // deepcfr, ppo or distill
 	Estimator   string   `yaml:"estimator"`    // how counterfactual values are estimated: critic, outcome, external or robust
 	Games       int      `yaml:"games"`        // games traversed in an iteration
 	Alternate   bool     `yaml:"alternate"`    // players traverse in turn, one in each iteration; otherwise each in half of the games
@@ -96,7 +97,7 @@ type Options struct {
 	StrategySteps int     `yaml:"strategy_steps"` // the same on remembered policies
 	Decay         bool    `yaml:"decay"`          // learning rates on what is remembered fall to 0 within each iteration
 	RegretRate    float64 `yaml:"regret_rate"`    // learning rate of the regret network
-	PolicyRate    float64 `yaml:"policy_rate"`    // learning rate of PPO's policy network
+	PolicyRate    float64 `yaml:"policy_rate"`    // learning rate of the policy network of PPO and distillation
 	CriticRate    float64 `yaml:"critic_rate"`    // learning rate of the critic
 	StrategyRate  float64 `yaml:"strategy_rate"`  // learning rate of the strategy network
 	Anneal        float64 `yaml:"anneal"`         // share of the learning rates left at the end of a run
@@ -116,10 +117,14 @@ func OptionsOf(algorithm string) Options {
 		Epsilon: 0.1, Lambda: 0.9, Window: 50, RegretGain: 25, Averaging: 2, Surrogate: 0.2, Entropy: 0.01, Clip: 4, Fallback: "argmax", Scale: 40,
 		Batch: 1024, Passes: 1, RegretRate: 5e-4, PolicyRate: 5e-4, CriticRate: 1e-3, StrategyRate: 5e-4, Anneal: 0.1, ClipNorm: 1,
 	}
-	if o.Algorithm = algorithm; algorithm == PPO {
+	switch o.Algorithm = algorithm; algorithm {
+	case PPO:
 		o.Games, o.Lambda, o.Passes, o.Averaging, o.Anneal = 768, 0.95, 2, 30, 0.05
 		o.PolicyRate, o.CriticRate = 1e-3, 2e-3
 		o.Opponents = []string{"rule=0.3", CurrentOpponent}
+	case Distill:
+		o.Games, o.Passes, o.Averaging, o.Anneal = 128, 8, 30, 0.05
+		o.Refit, o.Opponents = Continued, []string{"champion@search"}
 	}
 	return o
 }
@@ -130,7 +135,7 @@ func (o Options) Validate() error {
 		key, value string
 		names      []string
 	}{
-		{"algorithm", o.Algorithm, []string{DeepCFR, PPO}},
+		{"algorithm", o.Algorithm, []string{DeepCFR, PPO, Distill}},
 		{"estimator", o.Estimator, []string{Critic, Outcome, External, Robust}},
 		{"accumulate", o.Accumulate, []string{Window, Reservoired}},
 		{"refit", o.Refit, []string{Scratch, Continued}},

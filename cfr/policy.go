@@ -127,7 +127,7 @@ func (l *Learner) Average(rows int, seed uint64) (*Policy, error) {
 }
 
 // Current returns the current policy: what regret matching makes of the regret
-// network, or PPO's policy itself.
+// network, or the policy network itself.
 func (l *Learner) Current(rows int, seed uint64) (*Policy, error) {
 	return l.policy(l.current, l.o.CurrentHead(), rows, seed)
 }

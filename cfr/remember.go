@@ -15,8 +15,7 @@ func (l *Learner) fitRegrets(seed uint64) (Fit, error) {
 	l.rows = s.of(l.rows, Teaches)
 	l.regrets.Add(s, l.rows, s.Target, l.iteration, &stream)
 	if l.o.Refit == Scratch {
-		l.current.shape.Init(l.current.trainer.Params(), vec.Derive(seed, "init "+RegretNet, 0))
-		if err := l.current.trainer.SetState(nets.State{}); err != nil {
+		if err := l.refresh(l.current, seed); err != nil {
 			return Fit{}, err
 		}
 	}

@@ -110,7 +110,7 @@ func TestPresetAndOverrides(t *testing.T) {
 // TestAlgorithmSetsTheLearner: an algorithm brings the settings it was tuned to,
 // wherever it is written, and others change them.
 func TestAlgorithmSetsTheLearner(t *testing.T) {
-	for _, algorithm := range []string{cfr.DeepCFR, cfr.PPO} {
+	for _, algorithm := range []string{cfr.DeepCFR, cfr.PPO, cfr.Distill} {
 		want := cfr.OptionsOf(algorithm)
 		want.Games = 99
 		c := mustLoad(t, "learner: {games: 99, algorithm: "+algorithm+"}")
@@ -128,7 +128,7 @@ func TestAlgorithmSetsTheLearner(t *testing.T) {
 	mustFail(t, func() error {
 		c := mustLoad(t, "learner: {algorithm: dqn}")
 		return c.Validate()
-	}(), `learner.algorithm is "dqn", expected deepcfr or ppo`)
+	}(), `learner.algorithm is "dqn", expected deepcfr, ppo or distill`)
 }
 
 // TestNamesOfPresets: a configuration names the preset that it is.
