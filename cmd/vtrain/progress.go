@@ -272,12 +272,15 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// length says how long games were, if that is known: points against a fixed
-// opponent can be had by stalling.
+// length says how long games were and what made them long, if that is known:
+// points against a fixed opponent can be had by stalling.
 func length(r arena.Result) string {
 	var b strings.Builder
 	if r.PliesPerGame > 0 {
 		fmt.Fprintf(&b, ", %.0f plies", r.PliesPerGame)
+	}
+	if r.UselessDraws > 0 {
+		fmt.Fprintf(&b, ", %.1f useless draws", r.UselessDraws)
 	}
 	if r.Capped > 0 {
 		fmt.Fprintf(&b, ", %d capped", r.Capped)

@@ -123,9 +123,10 @@ func TestTournamentOfARun(t *testing.T) {
 func TestLength(t *testing.T) {
 	r := arena.Result{Agent: "average", Opponent: "rule", WinRate: .5, MeanPoints: 2}
 	for says, r := range map[string]arena.Result{
-		"50.0% (+2.0) against rule":                      r,
-		"50.0% (+2.0, 140 plies) against rule":           {Agent: r.Agent, Opponent: r.Opponent, WinRate: .5, MeanPoints: 2, PliesPerGame: 140.2},
-		"50.0% (+2.0, 390 plies, 7 capped) against rule": {Agent: r.Agent, Opponent: r.Opponent, WinRate: .5, MeanPoints: 2, PliesPerGame: 390, Capped: 7},
+		"50.0% (+2.0) against rule":                                          r,
+		"50.0% (+2.0, 140 plies) against rule":                               {Agent: r.Agent, Opponent: r.Opponent, WinRate: .5, MeanPoints: 2, PliesPerGame: 140.2},
+		"50.0% (+2.0, 390 plies, 7 capped) against rule":                     {Agent: r.Agent, Opponent: r.Opponent, WinRate: .5, MeanPoints: 2, PliesPerGame: 390, Capped: 7},
+		"50.0% (+2.0, 390 plies, 68.4 useless draws, 7 capped) against rule": {Agent: r.Agent, Opponent: r.Opponent, WinRate: .5, MeanPoints: 2, PliesPerGame: 390, UselessDraws: 68.37, Capped: 7},
 	} {
 		if got := table([]arena.Result{r}); len(got) != 1 || got[0].text != says {
 			t.Errorf("got %v, expected %q", got, says)
