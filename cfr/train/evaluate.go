@@ -94,7 +94,7 @@ func columns(results []arena.Result) map[string]float64 {
 	for _, r := range results {
 		for figure, value := range map[string]float64{
 			winFigure: r.WinRate, pointsFigure: r.MeanPoints, "win_se": r.SEWin, "points_se": r.SEPoints, "draw": r.DrawRate,
-			pliesFigure: r.PliesPerGame, cappedFigure: float64(r.Capped), "useless_draws": r.UselessDraws, "expeditions": r.Expeditions,
+			pliesFigure: r.PliesPerGame, cappedFigure: float64(r.Capped), uselessFigure: r.UselessDraws, "expeditions": r.Expeditions,
 		} {
 			named[column(r.Agent, r.Opponent, figure)] = value
 		}
@@ -104,10 +104,11 @@ func columns(results []arena.Result) map[string]float64 {
 
 // Figures that LastEvaluation reads back.
 const (
-	winFigure    = "win"
-	pointsFigure = "points"
-	pliesFigure  = "plies"
-	cappedFigure = "capped"
+	winFigure     = "win"
+	pointsFigure  = "points"
+	pliesFigure   = "plies"
+	cappedFigure  = "capped"
+	uselessFigure = "useless_draws"
 )
 
 func column(policy, opponent, figure string) string {
@@ -115,8 +116,8 @@ func column(policy, opponent, figure string) string {
 }
 
 // LastEvaluation finds the newest evaluation in lines of metrics: its
-// iteration, and win rates, mean points, plies and capped games of its matches.
-// There are none if there has been no evaluation.
+// iteration, and win rates, mean points, plies, capped games and useless draws of
+// its matches. There are none if there has been no evaluation.
 func LastEvaluation(e run.Evaluation, rows []map[string]float64) (iteration int, results []arena.Result) {
 	for _, row := range slices.Backward(rows) {
 		if results := evaluationIn(e, row); len(results) > 0 {
@@ -135,6 +136,7 @@ func evaluationIn(e run.Evaluation, row map[string]float64) []arena.Result {
 				results = append(results, arena.Result{
 					Agent: policy, Opponent: opponent, WinRate: win, MeanPoints: points,
 					PliesPerGame: row[column(policy, opponent, pliesFigure)], Capped: int(row[column(policy, opponent, cappedFigure)]),
+					UselessDraws: row[column(policy, opponent, uselessFigure)],
 				})
 			}
 		}
