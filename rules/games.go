@@ -42,7 +42,7 @@ type Games struct {
 	ordered bool // decks are given, not drawn at random
 	pool    *vec.Pool
 	args    kernelArgs
-	kernels struct{ deal, legal, step, score func(lo, hi int) }
+	kernels struct{ deal, legal, step, score, determinize func(lo, hi int) }
 }
 
 // NoPending is Pending's value while nothing was discarded in this turn.
@@ -57,6 +57,7 @@ type kernelArgs struct {
 	scores  []int32
 	decks   [][]Card
 	cards   []Card // what draws from the deck take, nil to leave it to chance
+	keys    []uint64
 	first   uint64
 	seed    uint64
 }
@@ -98,6 +99,7 @@ func newGames(t *Tables, pool *vec.Pool, ordered bool) *Games {
 	g.kernels.legal = g.legalRange
 	g.kernels.step = g.stepRange
 	g.kernels.score = g.scoreRange
+	g.kernels.determinize = g.determinizeRange
 	return g
 }
 
