@@ -8,6 +8,7 @@ import (
 	"vtrain/cfr/arena"
 	"vtrain/cfr/champion"
 	"vtrain/cfr/run"
+	"vtrain/cfr/search"
 	"vtrain/encode"
 	"vtrain/rules"
 	"vtrain/rules/bots"
@@ -102,12 +103,30 @@ func openTrained(n run.AgentName, cfg rules.Config, rows int, seed uint64, pool 
 	if err != nil {
 		return nil, err
 	}
+	o := search.DefaultOptions()
+	o.Seed = seed
+	if n.Search {
+		rows = max(rows, o.Rows)
+	}
 	policy, err := openPolicy(n, saved, layout, rows, seed, pool)
 	if err != nil {
 		return nil, err
 	}
 	policy.Greedy = n.Greedy
+	if n.Search {
+		return openSearch(n, policy, layout, o)
+	}
 	return NewPolicyAgent(n.Text, policy, layout), nil
+}
+
+// openSearch returns a player by search on top of the policy, which it owns.
+func openSearch(n run.AgentName, policy *cfr.Policy, layout encode.Layout, o search.Options) (arena.Agent, error) {
+	a, err := search.New(n.Text, policy, layout, o)
+	if err != nil {
+		policy.Close()
+		return nil, err
+	}
+	return a, nil
 }
 
 func openPolicy(n run.AgentName, saved *run.Checkpoint, layout encode.Layout, rows int, seed uint64, pool *vec.Pool) (*cfr.Policy, error) {

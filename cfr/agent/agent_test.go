@@ -112,7 +112,7 @@ func TestOpenOnOtherRules(t *testing.T) {
 func TestOpen(t *testing.T) {
 	cfg, dir := limited("tiny", 100), trained(t, "tiny")
 	small := trained(t, "tiny", "nets.precision=int8")
-	for _, name := range mustParse(t, "discard-only", dir, dir+"@current", dir+"@greedy", small, small+"@current") {
+	for _, name := range mustParse(t, "discard-only", dir, dir+"@current", dir+"@greedy", dir+"@search", dir+"@greedy@search", small, small+"@current") {
 		a, err := Open(name, cfg, 10, 1, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -21,14 +21,15 @@ var policies = []string{Average, Current}
 const Champion = "champion"
 
 // An AgentName is what a player is called, taken apart: a bot's name, or
-// champion, run:DIR or ckpt:DIR with the suffixes @average, @current and @greedy.
-// A champion has but the one policy.
+// champion, run:DIR or ckpt:DIR with the suffixes @average, @current, @greedy and
+// @search. A champion has but the one policy.
 type AgentName struct {
 	Text   string // as it was given
 	Bot    string // name of a bot, or empty
 	Dir    string // run folder or checkpoint of a trained agent, or champion, or empty
 	Policy string // Average or Current
 	Greedy bool   // plays its likeliest action
+	Search bool   // tries its likeliest actions out; a Greedy one is so in its playouts
 }
 
 // ParseAgent reads an agent's name. The folder need not exist.
@@ -79,7 +80,7 @@ func (n AgentName) BuiltIn() bool { return n.Dir == Champion && !strings.Contain
 func (n AgentName) Explain(err error) error {
 	base := filepath.Base(n.Dir)
 	if at := strings.LastIndexByte(base, '@'); at >= 0 && !exists(n.Dir) {
-		return fmt.Errorf("%s: %w; if @%s is meant as a suffix: there are @%s, @%s and @greedy", n.Text, err, base[at+1:], Average, Current)
+		return fmt.Errorf("%s: %w; if @%s is meant as a suffix: there are @%s, @%s, @greedy and @search", n.Text, err, base[at+1:], Average, Current)
 	}
 	return fmt.Errorf("%s: %w", n.Text, err)
 }
@@ -92,6 +93,8 @@ func (n *AgentName) suffix(name string) bool {
 		n.Policy = name
 	case "greedy":
 		n.Greedy = true
+	case "search":
+		n.Search = true
 	default:
 		return false
 	}

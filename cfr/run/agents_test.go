@@ -12,6 +12,9 @@ func TestParseAgent(t *testing.T) {
 		"run:runs/a@current":    {Dir: "runs/a", Policy: Current},
 		"ckpt:c/000100@greedy":  {Dir: "c/000100", Policy: Average, Greedy: true},
 		"run:a@current@greedy":  {Dir: "a", Policy: Current, Greedy: true},
+		"run:a@search":          {Dir: "a", Policy: Average, Search: true},
+		"run:a@greedy@search":   {Dir: "a", Policy: Average, Greedy: true, Search: true},
+		"champion@search":       {Dir: "champion", Policy: Average, Search: true},
 		"run:me@home/a@greedy":  {Dir: "me@home/a", Policy: Average, Greedy: true},
 		"champion":              {Dir: "champion", Policy: Average},
 		"champion@greedy":       {Dir: "champion", Policy: Average, Greedy: true},
@@ -27,6 +30,7 @@ func TestParseAgent(t *testing.T) {
 	for name, says := range map[string]string{
 		"rulle":                 "did you mean rule?",
 		"rule@greedy":           "suffixes are for trained agents, expected rule alone",
+		"random@search":         "suffixes are for trained agents, expected random alone",
 		"chamption":             "did you mean champion?",
 		"champion@current":      "the champion has an average policy alone",
 		"run:a@average@current": "@average and @current contradict each other",

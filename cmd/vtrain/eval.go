@@ -13,7 +13,7 @@ import (
 )
 
 type evalCmd struct {
-	Agent    string `required:"" short:"a" help:"A bot's name, champion, run:DIR or ckpt:DIR, with suffixes @current, @average (default), @greedy."`
+	Agent    string `required:"" short:"a" help:"A bot's name, champion, run:DIR or ckpt:DIR, with suffixes @current, @average (default), @greedy, @search."`
 	Opponent string `required:"" short:"o" help:"The same for the opponent."`
 	matchFlags
 }
