@@ -116,7 +116,7 @@ func NewLearner(game vec.Batch, n Nets, memory Memory, o Options, seed uint64, p
 	}
 	l.builder.bind(pool)
 	for _, net := range l.all() {
-		net.shape = o.shape(game, n.Hidden, net.view)
+		net.shape = o.Shape(game, n.Hidden, net.view)
 		net.precision, net.calibration = n.Precision, Calibration(game, net.view, n.Precision, seed)
 		if err := l.build(net); err != nil {
 			l.Close()
@@ -161,9 +161,9 @@ func (o Options) currentRate() float64 {
 	return o.RegretRate
 }
 
-// shape returns the shape of a network from a view of the game: what sees open
+// Shape returns the shape of a network from a view of the game: what sees open
 // hands is a critic, and that of PPO values a state instead of its actions.
-func (o Options) shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
+func (o Options) Shape(game vec.Batch, hidden []int, view vec.View) nets.MLP {
 	shape := Shape(game, hidden, view)
 	if o.Algorithm == PPO && view == vec.History {
 		shape[len(shape)-1] = 1

@@ -53,7 +53,7 @@ func NewPlan(game vec.Batch, hidden []int, memory Memory, o Options) (Plan, erro
 		views = append(views, vec.History)
 	}
 	for _, view := range views {
-		shape := o.shape(game, hidden, view)
+		shape := o.Shape(game, hidden, view)
 		if err := shape.Validate(); err != nil {
 			return Plan{}, err
 		}

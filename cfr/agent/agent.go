@@ -114,18 +114,33 @@ func openTrained(n run.AgentName, cfg rules.Config, rows int, seed uint64, pool 
 	}
 	policy.Greedy = n.Greedy
 	if n.Search {
-		return openSearch(n, policy, layout, o)
+		return openSearch(n, policy, saved, layout, o, pool)
 	}
 	return NewPolicyAgent(n.Text, policy, layout), nil
 }
 
-// openSearch returns a player by search on top of the policy, which it owns.
-func openSearch(n run.AgentName, policy *cfr.Policy, layout encode.Layout, o search.Options) (arena.Agent, error) {
+// openSearch returns a player by search on top of the policy, which it owns. If
+// there is a critic that values states, it ends the playouts.
+func openSearch(n run.AgentName, policy *cfr.Policy, saved *run.Checkpoint, layout encode.Layout, o search.Options, pool *vec.Pool) (arena.Agent, error) {
 	a, err := search.New(n.Text, policy, layout, o)
 	if err != nil {
 		policy.Close()
 		return nil, err
 	}
+	params, ok := saved.Network(cfr.CriticNet)
+	if !ok || saved.Config.Learner.Algorithm != cfr.PPO {
+		return a, nil
+	}
+	game := encode.NewBatch(layout, pool)
+	shape := saved.Config.Learner.Shape(game, saved.Config.Nets.Hidden, vec.History)
+	precision := saved.Config.Nets.Networks().Precision
+	calibration := cfr.Calibration(game, vec.History, precision, saved.Config.Run.Seed)
+	critic, err := cfr.NewValuer(shape, params, precision, calibration, saved.Config.Learner.Scale, o.Rows, pool)
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	a.Truncate(critic)
 	return a, nil
 }
 
@@ -150,11 +165,43 @@ func openPolicy(n run.AgentName, saved *run.Checkpoint, layout encode.Layout, ro
 }
 
 // AsActor makes an agent play against a learner, in games observed by a layout.
-func AsActor(a arena.Agent, layout encode.Layout) cfr.Actor { return actor{a, layout} }
+// If it searches, it advises, too.
+func AsActor(a arena.Agent, layout encode.Layout) cfr.Actor {
+	if s, ok := a.(*search.Agent); ok {
+		return &adviser{actor: actor{a, layout}, search: s}
+	}
+	return actor{a, layout}
+}
 
 type actor struct {
 	arena.Agent
 	layout encode.Layout
+}
+
+// An adviser gives advice in the layout's actions.
+type adviser struct {
+	actor
+	search        *search.Agent
+	games         *rules.Games // of the last Act
+	asked         []int32      // rows of it
+	rows, actions []int32
+}
+
+// Act implements cfr.Actor.
+func (a *adviser) Act(dst []int32, state vec.Batch, rows []int32) {
+	a.games, a.asked = state.(*encode.Batch).Games(), append(a.asked[:0], rows...)
+	a.actor.Act(dst, state, rows)
+}
+
+// Advice implements cfr.Adviser.
+func (a *adviser) Advice(i int) (actions []int32, probabilities []float32) {
+	actions, probabilities = a.search.Advice(i)
+	a.rows, a.actions = vec.Grow(a.rows, len(actions)), vec.Grow(a.actions, len(actions))
+	for k := range a.rows {
+		a.rows[k] = a.asked[i]
+	}
+	a.layout.LayoutActions(a.actions, a.games, a.rows, actions)
+	return a.actions, probabilities
 }
 
 // Act implements cfr.Actor.

@@ -30,6 +30,7 @@ type plain struct {
 	o      Options
 	layout encode.Layout
 	engine nets.Engine
+	critic func(g *rules.Game) float64 // of the mover, nil to play to the end
 }
 
 func newPlain(t *testing.T, n network, cfg rules.Config, o Options) plain {
@@ -43,7 +44,7 @@ func newPlain(t *testing.T, n network, cfg rules.Config, o Options) plain {
 	t.Cleanup(engine.Close)
 	engine.Load(params)
 	engine.Seal()
-	return plain{o, l, engine}
+	return plain{o, l, engine, nil}
 }
 
 // policy returns the moves and their probabilities.
@@ -95,20 +96,29 @@ func (s plain) act(g *rules.Game) rules.Action {
 // mean plays an action out on all deals.
 func (s plain) mean(g *rules.Game, a rules.Action) float64 {
 	seed := vec.Derive(s.o.Seed, "search deals", 0)
-	sum, player := 0, g.Player()
+	sum, player := 0.0, g.Player()
 	for d := range s.o.Deals {
 		playout := g.Determinized(vec.Key(vec.Key(vec.Key(seed, g.Key()), uint64(g.Plies())), uint64(d)))
-		for next := a; !playout.Done(); next = s.move(playout) {
+		truncated := false
+		for next, made := a, 0; !playout.Done(); next = s.move(playout) {
 			if err := playout.Step(next); err != nil {
 				panic(err)
 			}
-			if playout.Done() {
+			if truncated = s.critic != nil && made == s.o.Plies; playout.Done() || truncated {
 				break
 			}
+			made++
 		}
-		sum += playout.Score(player) - playout.Score(1-player)
+		switch {
+		case !truncated || playout.Done():
+			sum += float64(playout.Score(player) - playout.Score(1-player))
+		case playout.Player() == player:
+			sum += s.critic(playout)
+		default:
+			sum -= s.critic(playout)
+		}
 	}
-	return float64(sum) / float64(s.o.Deals)
+	return sum / float64(s.o.Deals)
 }
 
 // TestLockstepEqualsPlain plays games by search in lockstep, and asks the plain
@@ -123,8 +133,40 @@ func TestLockstepEqualsPlain(t *testing.T) {
 				o := few()
 				o.Seed = 99
 				comparePlain(t, newAgent(t, n, k.cfg, o, nil), newPlain(t, n, k.cfg, o), k.cfg, ordered, k.games)
+				o.Plies = 3
+				a, s := newAgent(t, n, k.cfg, o, nil), newPlain(t, n, k.cfg, o)
+				truncate(t, a, &s)
+				comparePlain(t, a, s, k.cfg, ordered, k.games)
 			}
 		}
+	}
+}
+
+// truncate gives both the same untrained critic.
+func truncate(t *testing.T, a *Agent, s *plain) {
+	t.Helper()
+	const scale = 30
+	shape := nets.MLP{encode.NewCritic(s.layout).Width(), 8, 1}
+	params := shape.NewParams()
+	shape.Init(params, 3)
+	critic, err := cfr.NewValuer(shape, params, nets.Float32, nil, scale, 16384, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Truncate(critic)
+	engine, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: []int{1}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(engine.Close)
+	engine.Load(params)
+	engine.Seal()
+	open := encode.NewCritic(s.layout)
+	s.critic = func(g *rules.Game) float64 {
+		x, y := make([]float32, open.Width()), make([]float32, 1)
+		open.ObserveOpenGame(x, g, g.Player())
+		engine.Forward(y, x, 1)
+		return float64(y[0] * scale)
 	}
 }
 

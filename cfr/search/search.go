@@ -35,6 +35,8 @@ type Options struct {
 	Deals      int     // deals that each is played out on
 	Prior      float64 // points for each nat of an action's log-probability
 	Rows       int     // most playouts at once, but for those of one position; forwards are as large
+	Plies      int     // after which a critic, if there is one, values playouts
+	Softness   float64 // points for each nat of the policy that Advice gives
 	Seed       uint64  // of the deals
 }
 
@@ -42,7 +44,7 @@ type Options struct {
 // best of several noisy means is too often the luckiest; fewer deals lose more
 // by that than search gains.
 func DefaultOptions() Options {
-	return Options{Candidates: 4, Deals: 64, Prior: 2, Rows: 16384}
+	return Options{Candidates: 4, Deals: 64, Prior: 2, Plies: 4, Softness: 2, Rows: 16384}
 }
 
 // Bounds of the settings, far beyond what is of use.
@@ -50,6 +52,7 @@ const (
 	maxDeals = 1 << 20
 	maxRows  = 1 << 24
 	maxPrior = 1e6
+	maxPlies = 1 << 20
 )
 
 // Validate reports the first impossible setting.
@@ -61,6 +64,8 @@ func (o Options) Validate() error {
 		{"candidates", float64(o.Candidates), 1, rules.MaxActions},
 		{"deals", float64(o.Deals), 1, maxDeals},
 		{"prior", o.Prior, 0, maxPrior},
+		{"plies", float64(o.Plies), 0, maxPlies},
+		{"softness", o.Softness, 0, maxPrior},
 		{"rows", float64(o.Rows), 1, maxRows},
 	} {
 		if !(k.value >= k.lo && k.value <= k.hi) {
@@ -76,6 +81,7 @@ func (o Options) Validate() error {
 type Agent struct {
 	name   string
 	policy *cfr.Policy
+	critic *cfr.Valuer // nil to play to the end
 	layout encode.Layout
 	o      Options
 	seed   uint64
@@ -85,6 +91,8 @@ type Agent struct {
 	candidates candidates // of some positions there
 	open       []int32    // [N] those among them that wait to be played out
 	playouts   playouts   // of open
+	scores     []float64  // of one position's candidates
+	advice     advice
 }
 
 // New returns a player that owns the policy, which must have been trained with
@@ -96,12 +104,21 @@ func New(name string, policy *cfr.Policy, layout encode.Layout, o Options) (*Age
 	return &Agent{name: name, policy: policy, layout: layout, o: o, seed: vec.Derive(o.Seed, "search deals", 0)}, nil
 }
 
+// Truncate makes playouts end after Options.Plies, at the values of a critic of
+// the policy, which the agent then owns. Its opinion replaces the luck of all
+// the draws to come: means of as many deals are closer to the truth, and cost
+// less.
+func (a *Agent) Truncate(critic *cfr.Valuer) { a.critic = critic }
+
 // Name returns what reports call the agent.
 func (a *Agent) Name() string { return a.name }
 
 // Close frees the policy; it implements io.Closer.
 func (a *Agent) Close() error {
 	a.policy.Close()
+	if a.critic != nil {
+		a.critic.Close()
+	}
 	return nil
 }
 
@@ -115,9 +132,11 @@ func (a *Agent) Act(dst []int32, g *rules.Games, rows []int32) {
 		panic(endless)
 	}
 	a.follow(g)
+	a.advice.clear()
 	for lo := 0; lo < len(rows); lo += a.o.Rows {
 		hi := min(lo+a.o.Rows, len(rows))
 		a.candidates.find(a.policy, a.layout, a.view, rows[lo:hi], a.o.Candidates)
+		a.advice.extend(&a.candidates)
 		a.decide(dst[lo:hi], rows[lo:hi])
 	}
 }
@@ -140,6 +159,7 @@ func (a *Agent) decide(dst, rows []int32) {
 		tried := a.candidates.of(i)
 		if len(tried) == 1 {
 			dst[i] = tried[0].action
+			a.advice.chunk(i, &a.candidates)[0] = 1
 			continue
 		}
 		n := len(tried) * a.o.Deals
@@ -163,11 +183,13 @@ func (a *Agent) playOut(dst, rows []int32) {
 	for _, i := range a.open {
 		p.add(rows[i], a.candidates.of(int(i)), a.key(rows[i]), a.o.Deals)
 	}
-	p.run(a.policy)
+	p.run(a.policy, a.critic, a.o.Plies)
 	first := 0
 	for _, i := range a.open {
 		tried := a.candidates.of(int(i))
-		dst[i] = tried[a.best(tried, first, a.asked.Player(rows[i]))].action
+		a.score(tried, first, a.asked.Player(rows[i]))
+		dst[i] = tried[highest(a.scores)].action
+		soften(a.advice.chunk(int(i), &a.candidates), a.scores, a.o.Softness)
 		first += len(tried) * a.o.Deals
 	}
 	a.open = a.open[:0]
@@ -179,16 +201,23 @@ func (a *Agent) key(row int32) uint64 {
 	return vec.Key(vec.Key(a.seed, a.asked.Keys.Data[row]), uint64(a.asked.Made.Data[row]))
 }
 
-// best returns the candidate of the highest score, the likeliest on ties: its
-// mean points in the playouts from the given one on, and what the prior adds.
-func (a *Agent) best(tried []candidate, first, player int) int {
-	best, highest := 0, math.Inf(-1)
+// score sets the candidates' scores: mean points in the playouts from the given
+// one on, and what the prior adds.
+func (a *Agent) score(tried []candidate, first, player int) {
+	a.scores = a.scores[:0]
 	for k, c := range tried {
 		lo := first + k*a.o.Deals
 		points := a.playouts.points(lo, lo+a.o.Deals, player)
-		score := float64(points)/float64(a.o.Deals) + a.o.Prior*math.Log(float64(c.p))
-		if score > highest {
-			best, highest = k, score
+		a.scores = append(a.scores, points/float64(a.o.Deals)+a.o.Prior*math.Log(float64(c.p)))
+	}
+}
+
+// highest returns the index of the highest score, the lowest on ties.
+func highest(scores []float64) int {
+	best := 0
+	for k, s := range scores {
+		if s > scores[best] {
+			best = k
 		}
 	}
 	return best
