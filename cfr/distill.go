@@ -1,6 +1,8 @@
 package cfr
 
 import (
+	"slices"
+
 	"vtrain/nets"
 	"vtrain/vec"
 )
@@ -27,11 +29,11 @@ func (s *Samples) advise(row int32, actions []int32, probabilities []float32) {
 	sigma := s.Sigma[lo:hi]
 	clear(sigma)
 	for i, a := range actions {
-		for k, legal := range s.Act[lo:hi] {
-			if legal == a {
-				sigma[k] = probabilities[i]
-			}
+		k := slices.Index(s.Act[lo:hi], a)
+		if k < 0 {
+			panic("cfr: an opponent advises an action that isn't legal")
 		}
+		sigma[k] = probabilities[i]
 	}
 }
 
@@ -43,11 +45,6 @@ func (l *Learner) fitAdvice(seed uint64) (Fit, error) {
 	heldOut := l.surprisal()
 	stream := vec.At(vec.Derive(seed, "memory", 0), 0)
 	l.memory.Add(s, l.rows, s.Sigma, l.iteration, &stream)
-	if l.o.Refit == Scratch {
-		if err := l.refresh(l.current, seed); err != nil {
-			return Fit{}, err
-		}
-	}
 	f, err := l.fitRemembered(l.current, l.memory, l.o.StrategySteps, &stream, 0, (*builder).crossEntropy)
 	f.HeldOut = heldOut
 	l.current.publish()

@@ -144,6 +144,9 @@ func (o Options) Validate() error {
 			return fmt.Errorf("learner.%s is %q, expected %s", k.key, k.value, alternatives(k.names))
 		}
 	}
+	if o.Algorithm == Distill && o.Refit == Scratch {
+		return fmt.Errorf("learner.refit is %s, expected %s with learner.algorithm %s: it averages parameters, which must be of one network", Scratch, Continued, Distill)
+	}
 	if o.BranchOnce && o.BranchPlies == 0 {
 		return errors.New("learner.branch_plies is 0, expected 1 or more with learner.branch_once: the decision is drawn below it")
 	}
@@ -152,6 +155,11 @@ func (o Options) Validate() error {
 	}
 	if _, err := ParseFallback(o.Fallback); err != nil {
 		return err
+	}
+	if shares, _ := o.shares(); o.Algorithm == Distill && !slices.ContainsFunc(shares, func(s share) bool {
+		return s.part > 0 && !slices.Contains(OwnOpponents(), s.name)
+	}) {
+		return fmt.Errorf("learner.opponents are %v, expected somebody else with learner.algorithm %s, to learn from", o.Opponents, Distill)
 	}
 	for _, k := range []struct {
 		key    string

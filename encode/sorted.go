@@ -16,7 +16,8 @@ const SortedVersion = 1
 // in the order of how far the player has come with each, and actions name
 // colours by their place in it. Colours are interchangeable; so a network learns
 // from one position what it would otherwise have to learn from each of its
-// renamings, 120 in the classic game.
+// renamings, 120 in the classic game. Colours that differ in nothing but piles and
+// known cards keep their order, so some renamings do look different.
 type Sorted struct {
 	cards  *Cards
 	fields []Field

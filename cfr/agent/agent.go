@@ -128,7 +128,7 @@ func openSearch(n run.AgentName, policy *cfr.Policy, saved *run.Checkpoint, layo
 		return nil, err
 	}
 	params, ok := saved.Network(cfr.CriticNet)
-	if !ok || saved.Config.Learner.Algorithm != cfr.PPO {
+	if !ok || saved.Config.Learner.Algorithm != cfr.PPO { // others value actions
 		return a, nil
 	}
 	game := encode.NewBatch(layout, pool)

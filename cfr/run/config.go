@@ -82,7 +82,7 @@ type Schedule struct {
 }
 
 // DefaultMinutes is the budget of a run that was given none.
-const DefaultMinutes = 15
+const DefaultMinutes = 10
 
 // defaultTurns bounds games by default: players who only draw from piles would
 // play for ever.

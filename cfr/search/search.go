@@ -40,9 +40,9 @@ type Options struct {
 	Seed       uint64  // of the deals
 }
 
-// DefaultOptions returns the settings that were measured. Without a prior the
-// best of several noisy means is too often the luckiest; fewer deals lose more
-// by that than search gains.
+// DefaultOptions returns the usual settings. The best of several noisy means is
+// often the luckiest: more deals and the prior are against that, but a heavy
+// prior leaves little to find.
 func DefaultOptions() Options {
 	return Options{Candidates: 4, Deals: 64, Prior: 2, Plies: 4, Softness: 2, Rows: 16384}
 }
