@@ -198,6 +198,9 @@ func (c Config) validateName() error {
 	if c.Run.Init == "" {
 		return nil
 	}
+	if c.Learner.Algorithm == cfr.DeepCFR {
+		return fmt.Errorf("run.init is %q, expected nothing with learner.algorithm %s: its first iteration forgets all before", c.Run.Init, cfr.DeepCFR)
+	}
 	n, err := ParseAgent(c.Run.Init)
 	if err != nil {
 		return fmt.Errorf("run.init: %w", err)

@@ -8,7 +8,7 @@ import (
 // notes say what each key means, and in which unit.
 var notes = map[string]string{
 	"run.name":       "folder under runs/",
-	"run.init":       "agent to start from: champion, run:DIR or ckpt:DIR; empty for new networks",
+	"run.init":       "agent to start from, not for deepcfr: champion, run:DIR or ckpt:DIR; empty for new networks",
 	"run.seed":       "of everything random: the same seed gives the same run",
 	"run.minutes":    fmt.Sprintf("budget in minutes, 0 if it is in iterations; both 0: %d minutes", DefaultMinutes),
 	"run.iterations": fmt.Sprintf("budget in iterations, 0 if it is in minutes; both 0: %d minutes", DefaultMinutes),

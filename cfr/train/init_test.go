@@ -32,9 +32,12 @@ func TestStartFromAnotherRun(t *testing.T) {
 			t.Errorf("%s is not the %s that it started from", name, from)
 		}
 	}
-	other := mustNew(t, smallConfig(t, "learner.algorithm=deepcfr", "run.init=run:"+first.Dir), &diary{})
+	other := mustNew(t, smallConfig(t, "nets.hidden=9", "run.init=run:"+first.Dir), &diary{})
 	if err := other.Begin(); err == nil || !strings.Contains(err.Error(), "run.init: ") || !strings.Contains(err.Error(), "of another shape") {
-		t.Errorf("regrets started from a policy: %v", err)
+		t.Errorf("a run started from networks of another shape: %v", err)
+	}
+	if _, err := New(smallConfig(t, "learner.algorithm=deepcfr", "run.init=champion"), &diary{}); err == nil || !strings.Contains(err.Error(), "run.init is") {
+		t.Errorf("Deep CFR started from a policy: %v", err)
 	}
 }
 
