@@ -35,11 +35,13 @@ func (t *traversal) backupRange(lo, hi int) {
 				child++
 			}
 		}
-		evaluate := t.evaluate
+		var value float32
 		if t.sampling.values {
-			evaluate = t.advance
+			value = t.advance(row)
+		} else {
+			value = t.evaluate(row)
 		}
-		t.level.Value[t.level.Live[i]] = frame * evaluate(row)
+		t.level.Value[t.level.Live[i]] = frame * value
 	}
 }
 

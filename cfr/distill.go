@@ -3,7 +3,6 @@ package cfr
 import (
 	"slices"
 
-	"vtrain/nets"
 	"vtrain/vec"
 )
 
@@ -67,10 +66,4 @@ func (l *Learner) surprisal() float64 {
 		sum += n.trainer.Gradient(l.gradient, b.x, b.rows, b.crossEntropyOf(nil)) * float64(len(rows))
 	}
 	return sum / float64(max(len(l.rows), 1))
-}
-
-// refresh gives a network fresh parameters and its optimiser a fresh state.
-func (l *Learner) refresh(n *network, seed uint64) error {
-	n.shape.Init(n.trainer.Params(), vec.Derive(seed, "init "+n.name, 0))
-	return n.trainer.SetState(nets.State{})
 }

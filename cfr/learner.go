@@ -26,9 +26,9 @@ type Learner struct {
 	regrets   *Reservoir // nil if regrets are accumulated otherwise
 	snapshots snapshots
 	league    []*leaguePlayer
-	missing   []string // opponents that Enter hasn't brought
-	rows      []int32  // scratch: the rows that a network is fitted to
-	gradient  nets.Params
+	missing   []string    // opponents that Enter hasn't brought
+	rows      []int32     // scratch: the rows that a network is fitted to
+	gradient  nets.Params // scratch: of held-out rows, whose loss alone is wanted
 
 	current  *network // regrets, or the policy itself
 	strategy *network

@@ -12,7 +12,7 @@ type Metrics struct {
 	StatesPerSecond float64
 	Nodes           int     // of the tree, ends included
 	Plies           float64 // nodes of the tree for each game dealt; without branching its mean plies
-	MeanRows        float64 // mean rows of a forward of the regret network
+	MeanRows        float64 // mean rows of a forward of the network that decides
 	MaxRows         int     // the most
 	Tight           int     // decisions that would have branched, but for the node budget
 	Legal           float64 // mean legal actions of a decision

@@ -13,7 +13,7 @@ import (
 type Memory struct {
 	StrategyRows int `yaml:"strategy_rows"` // decisions that the average strategy is learned from, at most
 	RegretRows   int `yaml:"regret_rows"`   // decisions that regrets are learned from, at most, if they are accumulated in a reservoir
-	Snapshots    int `yaml:"snapshots"`     // earlier regret networks, at most
+	Snapshots    int `yaml:"snapshots"`     // earlier regret or policy networks, at most
 }
 
 // DefaultMemory returns the bounds of the default agent.
@@ -109,8 +109,9 @@ type Options struct {
 // docs/decisions/0006 says by how much it is the stronger one.
 func DefaultOptions() Options { return OptionsOf(PPO) }
 
-// OptionsOf returns the settings that an algorithm was tuned to. An unknown one
-// is for Validate to refuse.
+// OptionsOf returns the settings that an algorithm starts from. Those of Deep CFR
+// and PPO were tuned, docs/decisions/0003 and 0006; those of distillation are a
+// guess. An unknown algorithm is for Validate to refuse.
 func OptionsOf(algorithm string) Options {
 	o := Options{
 		Estimator: Critic, Games: 384, Branch: 3, Opponents: []string{CurrentOpponent}, Accumulate: Window, Refit: Scratch,

@@ -15,7 +15,7 @@ type Plan struct {
 	Frontier       int   // of those, at one depth
 	SampleBytes    int64 // of those decisions
 	ReservoirBytes int64 // of what is remembered, when full
-	SnapshotBytes  int64 // of earlier regret networks, when there are as many as may be
+	SnapshotBytes  int64 // of earlier regret or policy networks, when there are as many as may be
 	Parameters     int   // of all networks
 }
 

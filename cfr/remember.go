@@ -24,6 +24,12 @@ func (l *Learner) fitRegrets(seed uint64) (Fit, error) {
 	return f, err
 }
 
+// refresh gives a network fresh parameters and its optimiser a fresh state.
+func (l *Learner) refresh(n *network, seed uint64) error {
+	n.shape.Init(n.trainer.Params(), vec.Derive(seed, "init "+n.name, 0))
+	return n.trainer.SetState(nets.State{})
+}
+
 func regretLoss(b *builder) nets.Loss { return b.squared(b.weight) }
 
 // fitRemembered trains a network on rows drawn from a reservoir, in so many steps,

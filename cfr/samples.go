@@ -11,7 +11,7 @@ type Samples struct {
 
 	Off    []int32   // [N+1] where the row's legal actions start in the ragged columns
 	Act    []int32   // [L] legal actions, ascending
-	Regret []float32 // [L] regrets when the row was visited, R_{t-1}; where another policy moves its own outputs, 0 where its network isn't known
+	Regret []float32 // [L] outputs when the row was visited: regrets R_{t-1}, or logits of a policy; where another policy moves its own outputs, 0 where its network isn't known
 	Sigma  []float32 // [L] policy of the mover
 	Q      []float32 // [L] the critic's value of each action; 0 without a critic
 	Xi     []float32 // [L] probability ξ with which the action was to be tried, 0 if it wasn't

@@ -13,7 +13,7 @@ import (
 )
 
 // A traversal plays games from the deal to the end, all in lockstep, and
-// records every decision. Each depth is one forward of the regret network over
+// records every decision. Each depth is one forward of the current policy's network over
 // all games still going on, and one of the critic if the estimator has one;
 // frontiers larger than the engines' largest bucket are taken in parts.
 //

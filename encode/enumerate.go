@@ -4,8 +4,9 @@ import "vtrain/vec"
 
 var _ vec.Enumerable = (*Batch)(nil)
 
-// Deals implements vec.Enumerable. It panics for layouts whose actions name
-// places in the hand: the opponent sees the card that is played, not its place.
+// Deals implements vec.Enumerable. It panics for layouts whose actions depend on
+// the mover's hand, as places in it or an order of colours do: the opponent sees
+// the card that is played, not what the layout calls it.
 func (b *Batch) Deals() float64 {
 	if b.translates {
 		panic("encode: chance is enumerated for layouts whose actions both players see")

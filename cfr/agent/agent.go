@@ -133,9 +133,6 @@ func openSearch(n run.AgentName, policy *cfr.Policy, saved *run.Checkpoint, layo
 	}
 	game := encode.NewBatch(layout, pool)
 	shape := saved.Config.Learner.Shape(game, saved.Config.Nets.Hidden, vec.History)
-	if !params.Same(shape.NewParams()) { // a configuration that names no algorithm may be of another
-		return a, nil
-	}
 	precision := saved.Config.Nets.Networks().Precision
 	calibration := cfr.Calibration(game, vec.History, precision, saved.Config.Run.Seed)
 	critic, err := cfr.NewValuer(shape, params, precision, calibration, saved.Config.Learner.Scale, o.Rows, pool)

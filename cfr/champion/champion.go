@@ -28,9 +28,8 @@ type Report struct {
 	Date       string         `json:"date"` // of crowning
 	Minutes    float64        `json:"minutes"`
 	Iterations int            `json:"iterations"`
-	States     int64          `json:"states"`  // decisions seen
-	Machine    run.Machine    `json:"machine"` // with the revision of the program
-	Cores      int            `json:"cores"`
+	States     int64          `json:"states"`           // decisions seen
+	Machine    run.Machine    `json:"machine"`          // with the revision of the program
 	Former     *arena.Result  `json:"former,omitempty"` // against the champion before it
 	Results    []arena.Result `json:"results"`
 }

@@ -181,7 +181,7 @@ const (
 
 // Validate reports the first impossible value of any section.
 func (c Config) Validate() error {
-	for _, section := range []func() error{c.validateName, c.validateRules, c.validateNets, c.Learner.Validate, c.Memory.Validate, c.validateEvaluation, c.validateNumbers} {
+	for _, section := range []func() error{c.validateName, c.validateInit, c.validateRules, c.validateNets, c.Learner.Validate, c.Memory.Validate, c.validateEvaluation, c.validateNumbers} {
 		if err := section(); err != nil {
 			return err
 		}
@@ -195,6 +195,10 @@ func (c Config) validateName() error {
 	if len(name) > maxNameSize || strings.HasPrefix(name, ".") || !plain {
 		return fmt.Errorf("run.name is %q, expected at most %d letters, digits, '-', '_' and '.', the first no '.'", name, maxNameSize)
 	}
+	return nil
+}
+
+func (c Config) validateInit() error {
 	if c.Run.Init == "" {
 		return nil
 	}
@@ -205,7 +209,7 @@ func (c Config) validateName() error {
 	if err != nil {
 		return fmt.Errorf("run.init: %w", err)
 	}
-	if plain := (AgentName{Text: n.Text, Dir: n.Dir, Policy: Average}); n != plain {
+	if n.Bot != "" || !strings.HasSuffix(n.Text, n.Dir) {
 		return fmt.Errorf("run.init is %q, expected a trained agent without suffixes", c.Run.Init)
 	}
 	return nil

@@ -351,7 +351,7 @@ func TestMarshalRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)
 		text := c.Marshal()
-		got, err := parseConfig("x.yaml", text)
+		got, err := parseConfig("x.yaml", text, Default())
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
@@ -401,11 +401,11 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add(string(Default().Marshal()))
 	f.Add("rules: {preset: tiny}\nnets: {hidden: [1]}")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := parseConfig("x.yaml", []byte(text))
+		c, err := parseConfig("x.yaml", []byte(text), Default())
 		if err != nil {
 			return
 		}
-		if again, err := parseConfig("x.yaml", c.Marshal()); err != nil || len(Diff(again, c)) > 0 {
+		if again, err := parseConfig("x.yaml", c.Marshal(), Default()); err != nil || len(Diff(again, c)) > 0 {
 			t.Fatalf("does not read back: %v, %v", Diff(again, c), err)
 		}
 	})

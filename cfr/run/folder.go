@@ -173,7 +173,7 @@ func (f *Folder) openRest() error {
 // folderConfig reads the configuration of a run's folder.
 func folderConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, configName)
-	c, err := LoadConfig(path)
+	c, err := loadConfig(path, savedDefaults())
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("run folder %s: has no %s, expected the folder of a run: %w", dir, configName, err)
 	}

@@ -119,8 +119,7 @@ func (c *Config) setPreset(r raw) error {
 	return nil
 }
 
-// setAlgorithm starts the learner's settings afresh from those that an algorithm
-// was tuned to.
+// setAlgorithm starts the learner's settings afresh from those of an algorithm.
 func (c *Config) setAlgorithm(r raw) error {
 	var name string
 	if err := set(reflect.ValueOf(&name).Elem(), algorithmKey, r); err != nil {

@@ -161,7 +161,7 @@ func (k *Checkpoint) loadConfig() error {
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != entry.SHA256 {
 		return fmt.Errorf("%s: damaged: sha256 is %.12x…, expected %.12s…", configName, sum, entry.SHA256)
 	}
-	if k.Config, err = parseConfig(configName, text); err != nil {
+	if k.Config, err = parseConfig(configName, text, savedDefaults()); err != nil {
 		return err
 	}
 	if err := k.Config.Validate(); err != nil {

@@ -8,7 +8,7 @@ import (
 // notes say what each key means, and in which unit.
 var notes = map[string]string{
 	"run.name":       "folder under runs/",
-	"run.init":       "agent to start from, not for deepcfr: champion, run:DIR or ckpt:DIR; empty for new networks",
+	"run.init":       "agent whose current policy and critic to start from, not for deepcfr: champion, run:DIR or ckpt:DIR; empty for new networks",
 	"run.seed":       "of everything random: the same seed gives the same run",
 	"run.minutes":    fmt.Sprintf("budget in minutes, 0 if it is in iterations; both 0: %d minutes", DefaultMinutes),
 	"run.iterations": fmt.Sprintf("budget in iterations, 0 if it is in minutes; both 0: %d minutes", DefaultMinutes),
@@ -29,7 +29,7 @@ var notes = map[string]string{
 	"nets.hidden":     "widths of the hidden layers of every network",
 	"nets.precision":  "numbers of traversal and play: float32, or int8, coarser, and faster where there is AVX2; training is in float32",
 
-	"learner.algorithm":      "ppo, deepcfr, or distill: what opponents play; alone it sets the values below to what it was tuned to",
+	"learner.algorithm":      "ppo, deepcfr, or distill: what opponents play; alone it sets the values below to its own",
 	"learner.surrogate":      "ε of PPO's clipped surrogate objective",
 	"learner.entropy":        "weight of the policy's entropy in PPO's objective",
 	"learner.policy_rate":    "learning rate of the policy network of PPO and distillation",
@@ -66,7 +66,7 @@ var notes = map[string]string{
 
 	"memory.strategy_rows": "decisions that the average strategy is learned from, at most",
 	"memory.regret_rows":   "the same of regrets, if they are accumulated in a reservoir",
-	"memory.snapshots":     "earlier regret networks that are kept, at most",
+	"memory.snapshots":     "earlier regret or policy networks that are kept, at most",
 
 	"evaluation.every":     "iterations between evaluations, a fifth of that before the first; 0 for none before the end",
 	"evaluation.games":     "games of a match, an even number: deals are played twice; 0 for no matches",

@@ -13,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"vtrain/cfr"
 )
 
 // maxConfigSize bounds a configuration file: a larger one is another file.
@@ -21,12 +23,24 @@ const maxConfigSize = 1 << 20
 // LoadConfig reads a configuration file. What it doesn't mention has its
 // default; what it mentions must exist and be of the right type. Values are
 // not validated, because Set may still change them.
-func LoadConfig(path string) (Config, error) {
+func LoadConfig(path string) (Config, error) { return loadConfig(path, Default()) }
+
+// savedDefaults is what the configurations of runs and checkpoints are read over. They
+// name every value that there was when they were written: where that was before
+// there was a choice of algorithms, it was Deep CFR.
+func savedDefaults() Config {
+	c := Default()
+	c.Learner = cfr.OptionsOf(cfr.DeepCFR)
+	return c
+}
+
+// loadConfig is LoadConfig with defaults of the caller's.
+func loadConfig(path string, defaults Config) (Config, error) {
 	text, err := readBounded(path, maxConfigSize)
 	if err != nil {
 		return Config{}, err
 	}
-	c, preset, err := parsePreset(path, text)
+	c, preset, err := parsePreset(path, text, defaults)
 	if err != nil {
 		return Config{}, err
 	}
@@ -67,9 +81,9 @@ func readLimited(f fs.File, path string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// parseConfig reads a configuration over the defaults; path is for errors.
-func parseConfig(path string, text []byte) (Config, error) {
-	c, _, err := parsePreset(path, text)
+// parseConfig reads a configuration over defaults; path is for errors.
+func parseConfig(path string, text []byte, defaults Config) (Config, error) {
+	c, _, err := parsePreset(path, text, defaults)
 	return c, err
 }
 
@@ -82,12 +96,12 @@ type namedPreset struct {
 }
 
 // parsePreset is parseConfig for those who want to know the preset, too.
-func parsePreset(path string, text []byte) (c Config, preset namedPreset, err error) {
+func parsePreset(path string, text []byte, defaults Config) (c Config, preset namedPreset, err error) {
 	values, err := locate(path, text)
 	if err != nil {
 		return Config{}, preset, err
 	}
-	c = Default()
+	c = defaults
 	// What sets others comes first, wherever it was written: they change it.
 	slices.SortStableFunc(values, func(a, b located) int { return rank(a.name) - rank(b.name) })
 	unset := presetKeys(&c)

@@ -1,11 +1,13 @@
 package run
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"vtrain/cfr"
 	"vtrain/encode"
 )
 
@@ -77,5 +79,59 @@ func TestFormat1(t *testing.T) {
 		if got, err := restored(); err != nil || !slices.Equal(got, l.Memory().Value.Data) {
 			t.Errorf("restored %v (%v), expected %v", got, err, l.Memory().Value.Data)
 		}
+	})
+}
+
+// TestBeforeAlgorithms: a run whose files don't name an algorithm, since there
+// was but one, is of Deep CFR: it is played by and resumed as it was.
+func TestBeforeAlgorithms(t *testing.T) {
+	f, l := saved(t)
+	older := func(text []byte) []byte {
+		var kept []string
+		for line := range strings.Lines(string(text)) {
+			key, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+			if !slices.Contains([]string{"init", "algorithm", "surrogate", "entropy", "policy_rate"}, key) {
+				kept = append(kept, line)
+			}
+		}
+		return []byte(strings.Join(kept, ""))
+	}
+	var config []byte
+	rewrite(t, f.Path(checkpointsName, "000003", configName), func(text []byte) []byte { config = older(text); return config }, func() {
+		entry := FileEntry{configName, int64(len(config)), fmt.Sprintf("%x", sha256.Sum256(config))}
+		reseal(t, f, func(m *Manifest) {
+			m.Files[slices.IndexFunc(m.Files, func(e FileEntry) bool { return e.Name == configName })] = entry
+		}, func() {
+			rewrite(t, f.Path(configName), older, func() {
+				if err := f.Close(); err != nil {
+					t.Fatal(err)
+				}
+				again, err := Open(f.Dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer again.Close()
+				ck, err := again.Resume()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range []Config{again.Config, ck.Config} {
+					if c.Learner.Algorithm != cfr.DeepCFR || c.Learner.CurrentNet() != cfr.RegretNet {
+						t.Errorf("algorithm is %s, expected %s", c.Learner.Algorithm, cfr.DeepCFR)
+					}
+				}
+				resumed := newLearner(t, again.Config, 1)
+				if err := resumed.Restore(ck.State); err != nil {
+					t.Fatal(err)
+				}
+				train(t, resumed, 4)
+				train(t, l, 4)
+				for i, n := range l.State().Networks {
+					if !slices.Equal(n.Params.Flat(), resumed.State().Networks[i].Params.Flat()) {
+						t.Errorf("%s differs from that of an uninterrupted run", n.Name)
+					}
+				}
+			})
+		})
 	})
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // SaveWeights writes a checkpoint without anything but some of the networks of
-// another, into a folder that holds none of its files yet: enough to play by, as
-// LoadWeights reads it.
+// another, over files of the same names: enough to play by, as LoadWeights reads
+// it. Unlike Folder.Save it isn't done at once.
 func SaveWeights(dir string, k *Checkpoint, networks ...string) error {
 	s := cfr.State{Iteration: k.State.Iteration, Decisions: k.State.Decisions}
 	for _, n := range k.State.Networks {

@@ -135,10 +135,13 @@ func (s *Session) Begin() error {
 		return err
 	}
 	saved, err := agent.Load(name, s.layout)
-	if err == nil {
-		err = s.learner.Start(saved.Network)
-	}
 	if err != nil {
+		return fmt.Errorf("run.init: %w", err)
+	}
+	if have, want := saved.Config.Learner.Scale, s.cfg.Learner.Scale; have != want {
+		return fmt.Errorf("run.init: learner.scale of %s is %g, expected %g", name.Text, have, want)
+	}
+	if err := s.learner.Start(saved.Network); err != nil {
 		return fmt.Errorf("run.init: %w", err)
 	}
 	s.begun = true

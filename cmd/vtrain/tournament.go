@@ -19,7 +19,7 @@ import (
 )
 
 type tournamentCmd struct {
-	Agents []string `arg:"" optional:"" name:"agent" help:"Two or more of: a bot's name, champion, run:DIR or ckpt:DIR, with suffixes @current, @average (default), @greedy."`
+	Agents []string `arg:"" optional:"" name:"agent" help:"Two or more of: a bot's name, champion, run:DIR or ckpt:DIR, with suffixes @current, @average (default), @greedy, @search."`
 	matchFlags
 }
 

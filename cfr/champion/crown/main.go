@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"vtrain/cfr"
@@ -70,9 +69,14 @@ func (c *crowning) describe(dir string, saved *run.Checkpoint) (champion.Report,
 	if err != nil {
 		return champion.Report{}, err
 	}
+	for _, name := range networks {
+		if _, ok := saved.Network(name); !ok {
+			return champion.Report{}, fmt.Errorf("%s has no %s network", dir, name)
+		}
+	}
 	r := champion.Report{
 		Command: c.command, Seed: saved.Config.Run.Seed, Date: time.Now().UTC().Format(time.DateOnly), Iterations: saved.State.Iteration,
-		States: saved.State.Decisions, Machine: saved.Manifest.Machine, Cores: runtime.GOMAXPROCS(0),
+		States: saved.State.Decisions, Machine: saved.Manifest.Machine,
 	}
 	for _, row := range rows {
 		r.Minutes = row["elapsed_seconds"] / 60
@@ -95,7 +99,7 @@ func (c *crowning) judge(saved *run.Checkpoint, name string, report *champion.Re
 			return fmt.Errorf("it wins %+.1f ± %.1f points a game from the present champion, after iteration %d; expected more than %.1f",
 				r.MeanPoints, r.SEPoints, former.State.Iteration, margin)
 		}
-	case !errors.Is(err, fs.ErrNotExist): // the first one replaces nobody
+	case !c.force && !errors.Is(err, fs.ErrNotExist): // the first one replaces nobody
 		return err
 	}
 	for _, opponent := range append(opponents, name) {
@@ -133,10 +137,15 @@ func (c *crowning) match(saved *run.Checkpoint, names ...string) (arena.Result, 
 	return r, nil
 }
 
-// write replaces the files. The parameters that a training is to go on from are
-// the average ones and the critic's.
+// networks are what a training is to go on from: the average policy, and the
+// critic.
+var networks = []string{cfr.CriticNet, cfr.StrategyNet}
+
+// write replaces the files one by one; what an interruption leaves is refused
+// when it is loaded, and the former ones are under version control.
 func (c *crowning) write(saved *run.Checkpoint, report champion.Report) error {
-	if err := run.SaveWeights(c.out, saved, cfr.CriticNet, cfr.StrategyNet); err != nil {
+	saved.Config.Run.Init = "" // a folder of this machine
+	if err := run.SaveWeights(c.out, saved, networks...); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(report, "", "  ")
