@@ -33,6 +33,13 @@ func (a *teacher) Advice(i int) (actions []int32, probabilities []float32) {
 	return []int32{kuhn.Bet, kuhn.Pass}, []float32{a.bets[i], 1 - a.bets[i]}
 }
 
+// distillOptions learn what the teacher plays.
+func distillOptions() Options {
+	o := kuhnOptions()
+	o.Algorithm, o.Refit, o.Passes, o.PolicyRate, o.Opponents = Distill, Continued, 4, 4e-3, []string{"teacher"}
+	return o
+}
+
 // muted is a teacher who only acts.
 type muted struct{ *teacher }
 
@@ -43,10 +50,10 @@ func (muted) Advice() {}
 func TestDistill(t *testing.T) {
 	for name, who := range map[string]Actor{"advice": &teacher{}, "actions": muted{&teacher{}}} {
 		t.Run(name, func(t *testing.T) {
-			o := kuhnOptions()
-			o.Algorithm, o.Refit, o.Passes, o.PolicyRate, o.Opponents = Distill, Continued, 4, 4e-3, []string{"teacher"}
+			o := distillOptions()
+			o.Opponents = []string{name}
 			l := newKuhn(t, o, nil)
-			l.Enter("teacher", who)
+			l.Enter(name, who)
 			before := strategyOf(t, l.Current)
 			m, err := l.Iterate(t.Context(), 0)
 			if err != nil {

@@ -2,6 +2,7 @@ package cfr
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"vtrain/cfr/internal/kuhn"
@@ -95,10 +96,24 @@ func TestSurrogate(t *testing.T) {
 
 // TestAdvantageEstimation compares with the sum that defines the estimates:
 // Â_t = Σ λ^k δ_{t+k}, with δ_t = V_{t+1} - V_t and V the utility at the end, all
-// for one player.
+// for one player. Plies of somebody else are left out, as if the ply above led
+// to the one below; t and k then count the others.
 func TestAdvantageEstimation(t *testing.T) {
-	o := ppoOptions()
-	l := newKuhn(t, o, nil)
+	t.Run("self-play", func(t *testing.T) {
+		checkAdvantages(t, newKuhn(t, ppoOptions(), nil))
+	})
+	t.Run("against another", func(t *testing.T) {
+		o := ppoOptions()
+		o.Opponents = []string{"coin=0.5", CurrentOpponent}
+		l := newKuhn(t, o, nil)
+		l.Enter("coin", coin{})
+		checkAdvantages(t, l)
+	})
+}
+
+func checkAdvantages(t *testing.T, l *Learner) {
+	t.Helper()
+	o := l.o
 	iterate(t, l, 2) // a critic that says something
 	mustTraverse(t, l, 9)
 	s := &l.traversal.samples
@@ -110,6 +125,7 @@ func TestAdvantageEstimation(t *testing.T) {
 	if len(games) != o.Games {
 		t.Fatalf("%d games, expected %d", len(games), o.Games)
 	}
+	var own, distance, squares float64
 	for _, rows := range games {
 		last := rows[len(rows)-1]
 		k, _ := s.taken(last)
@@ -118,6 +134,7 @@ func TestAdvantageEstimation(t *testing.T) {
 		if !over {
 			t.Fatal("a game wasn't recorded to its end")
 		}
+		rows = slices.DeleteFunc(rows, func(r int32) bool { return s.Role[r] == Replaces })
 		values := make([]float64, len(rows)+1)
 		values[len(rows)] = float64(won)
 		for i, r := range rows {
@@ -133,10 +150,17 @@ func TestAdvantageEstimation(t *testing.T) {
 			if got := float64(sign(s.Mover[r]) * s.Target[k]); math.Abs(got-want) > 1e-5 {
 				t.Fatalf("ply %d of %d: advantage %v, want %v", i, len(rows), got, want)
 			}
+			own++
+			distance += math.Abs(want)
+			squares += want * want
 			if got := float64(sign(s.Mover[r]) * s.Return[k]); math.Abs(got-want-values[i]) > 1e-5 {
 				t.Fatalf("ply %d of %d: return %v, want %v", i, len(rows), got, want+values[i])
 			}
 		}
+	}
+	m := l.describe()
+	if math.Abs(m.Advantage-distance/own) > 1e-5 || math.Abs(m.CriticError-math.Sqrt(squares/own)) > 1e-5 {
+		t.Errorf("metrics say %v and %v of the policy's own decisions, expected %v and %v", m.Advantage, m.CriticError, distance/own, math.Sqrt(squares/own))
 	}
 }
 

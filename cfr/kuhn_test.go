@@ -25,6 +25,9 @@ func newKuhn(t *testing.T, o Options, pool *vec.Pool) *Learner {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.Close)
+	if slices.Contains(l.Missing(), "teacher") {
+		l.Enter("teacher", &teacher{})
+	}
 	return l
 }
 
@@ -114,7 +117,7 @@ func TestAdvantagesAreUnbiased(t *testing.T) {
 
 // TestSameBitsForAnyWorkers runs the same learner on different pools.
 func TestSameBitsForAnyWorkers(t *testing.T) {
-	for _, o := range []Options{kuhnOptions(), ppoOptions()} {
+	for _, o := range []Options{kuhnOptions(), ppoOptions(), distillOptions()} {
 		t.Run(o.Algorithm, func(t *testing.T) { testSameBitsForAnyWorkers(t, o) })
 	}
 }
@@ -145,7 +148,7 @@ func testSameBitsForAnyWorkers(t *testing.T, o Options) {
 
 // TestRestore continues from a state as if nothing had happened.
 func TestRestore(t *testing.T) {
-	for _, o := range []Options{kuhnOptions(), ppoOptions()} {
+	for _, o := range []Options{kuhnOptions(), ppoOptions(), distillOptions()} {
 		t.Run(o.Algorithm, func(t *testing.T) { testRestore(t, o) })
 	}
 }

@@ -19,7 +19,7 @@ type Metrics struct {
 	Entropy         float64 // of the current policy, mean over its decisions, nats
 	Fallbacks       float64 // share of its decisions without positive regret
 	ClipRate        float64 // share of the corrections of regrets whose 1/ξ was clipped
-	Advantage       float64 // mean |Q - ΣσQ| over the legal actions, or under PPO |return - V|, in utility units
+	Advantage       float64 // mean |Q - ΣσQ| over the legal actions, or under PPO |return - V| of its own decisions, in utility units
 	CriticError     float64 // root mean square of return - Q, or return - V, in utility units
 	Memory          int     // rows that the average strategy is learned from
 	Critic          Fit
@@ -38,7 +38,7 @@ func (l *Learner) describe() Metrics {
 		MeanRows: t.stats.MeanRows(), MaxRows: t.stats.MaxRows, Tight: t.stats.Tight,
 		Legal: float64(len(s.Act)) / rows,
 	}
-	var own, tried, corrected, squares float64
+	var own, judged, tried, corrected, squares float64
 	for r := range int32(s.Rows()) {
 		lo, hi := s.Legal(r)
 		if s.Role[r] != Replaces {
@@ -48,10 +48,14 @@ func (l *Learner) describe() Metrics {
 				m.Fallbacks += b2f(s.Regret[lo:hi][argmax(s.Regret[lo:hi])] <= 0)
 			}
 		}
-		if !t.sampling.values {
-			m.Advantage += spread(s.Q[lo:hi], s.Expected[r])
-		} else if k, ok := s.taken(r); ok {
+		if t.sampling.values && s.Role[r] == Replaces {
+			continue // the critic isn't asked
+		}
+		judged++
+		if k, ok := s.taken(r); t.sampling.values && ok {
 			m.Advantage += math.Abs(t.surprise(r, k))
+		} else {
+			m.Advantage += spread(s.Q[lo:hi], s.Expected[r])
 		}
 		for k := lo; k < hi; k++ {
 			if s.Xi[k] == 0 {
@@ -69,8 +73,8 @@ func (l *Learner) describe() Metrics {
 	m.Entropy /= max(own, 1)
 	m.Fallbacks /= max(own, 1)
 	m.ClipRate /= max(corrected, 1)
-	m.Advantage /= rows
-	m.CriticError = math.Sqrt(squares / tried)
+	m.Advantage /= max(judged, 1)
+	m.CriticError = math.Sqrt(squares / max(tried, 1))
 	return m
 }
 

@@ -278,6 +278,8 @@ func TestImpossibleConfigurations(t *testing.T) {
 		"evaluation.games=-2":                           {"evaluation.games is -2,"},
 		"evaluation.games=1e9":                          {"evaluation.games is 1000000000,"},
 		"evaluation.every=-1":                           {"evaluation.every is -1"},
+		"run.init=run:a@average":                        {`run.init is "run:a@average", expected a trained agent without suffixes`},
+		"run.init=rule":                                 {`run.init is "rule", expected a trained agent without suffixes`},
 		"evaluation.opponents=rule,nobody":              {`evaluation.opponents[1]: unknown agent "nobody", expected champion, run:DIR, ckpt:DIR or one of random, `},
 		"evaluation.opponents=run:":                     {`evaluation.opponents[0]: unknown agent "run:"`},
 		"rules.max_turns=0":                             {"rules.max_turns is 0, expected at least 1: "},
