@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // A RunLog is the metrics of a run, under a name for the legend.
@@ -59,18 +58,14 @@ func (r RunLog) curves(o RunsOptions) map[string]Curve {
 	}
 	all := map[string]Curve{}
 	for _, row := range r.Rows {
-		for column, value := range row {
-			name, ok := strings.CutPrefix(column, "eval_"+o.Policy+"_")
-			opponent, is := strings.CutSuffix(name, suffix)
-			if !ok || !is {
+		for column := range row {
+			policy, opponent, ok := matched(column, suffix)
+			if !ok || policy != o.Policy {
 				continue
 			}
-			opponent = strings.ReplaceAll(opponent, "_", "-")
 			c := all[opponent]
 			c.Label = r.Name
-			c.X = append(c.X, o.at(row))
-			c.Y = append(c.Y, value*scale)
-			c.Error = append(c.Error, row[column+"_se"]*scale)
+			c.append(row, column, o.at(row), scale)
 			all[opponent] = c
 		}
 	}

@@ -32,24 +32,36 @@ func DrawTraining(path, title string, rows []map[string]float64) error {
 func curves(rows []map[string]float64, suffix string, scale float64) []Curve {
 	byColumn := map[string]*Curve{}
 	for _, row := range rows {
-		for column, value := range row {
-			name, isMatch := strings.CutPrefix(column, "eval_")
-			name, isThis := strings.CutSuffix(name, suffix)
-			if !isMatch || !isThis {
+		for column := range row {
+			policy, opponent, ok := matched(column, suffix)
+			if !ok {
 				continue
 			}
-			policy, opponent, _ := strings.Cut(name, "_")
+			name := policy + "_" + opponent
 			c := byColumn[name]
 			if c == nil {
-				c = &Curve{Label: policy + " - " + strings.ReplaceAll(opponent, "_", "-"), Dashed: policy != "average"}
+				c = &Curve{Label: policy + " - " + opponent, Dashed: policy != "average"}
 				byColumn[name] = c
 			}
-			c.X = append(c.X, row["states"]/1e6)
-			c.Y = append(c.Y, value*scale)
-			c.Error = append(c.Error, row[column+"_se"]*scale)
+			c.append(row, column, row["states"]/1e6, scale)
 		}
 	}
 	return ordered(byColumn)
+}
+
+// matched takes a column eval_POLICY_OPPONENT with a suffix apart.
+func matched(column, suffix string) (policy, opponent string, ok bool) {
+	name, isMatch := strings.CutPrefix(column, "eval_")
+	name, isThis := strings.CutSuffix(name, suffix)
+	policy, opponent, _ = strings.Cut(name, "_")
+	return policy, strings.ReplaceAll(opponent, "_", "-"), isMatch && isThis
+}
+
+// append adds a row's value of a column, with its standard error.
+func (c *Curve) append(row map[string]float64, column string, x, scale float64) {
+	c.X = append(c.X, x)
+	c.Y = append(c.Y, row[column]*scale)
+	c.Error = append(c.Error, row[column+"_se"]*scale)
 }
 
 // ordered returns the curves by label, one color for each opponent.

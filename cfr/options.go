@@ -162,6 +162,10 @@ func (o Options) Validate() error {
 	}) {
 		return fmt.Errorf("learner.opponents are %v, expected somebody else with learner.algorithm %s, to learn from", o.Opponents, Distill)
 	}
+	steepest := 1000.0 // of averaged parameters
+	if !o.hasPolicy() {
+		steepest = 8 // weights of remembered rows would all but vanish
+	}
 	for _, k := range []struct {
 		key    string
 		value  float64
@@ -177,7 +181,7 @@ func (o Options) Validate() error {
 		{"lambda", o.Lambda, 0, 1},
 		{"window", float64(o.Window), 1, 1e6},
 		{"regret_gain", o.RegretGain, 1e-6, 1e6},
-		{"averaging", o.Averaging, 0, 1000},
+		{"averaging", o.Averaging, 0, steepest},
 		{"surrogate", o.Surrogate, 1e-6, 1},
 		{"entropy", o.Entropy, 0, 1e6},
 		{"clip", o.Clip, 1, math.MaxFloat32},

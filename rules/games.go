@@ -77,6 +77,12 @@ func NewOrderedGames(cfg Config, pool *vec.Pool) *Games {
 // New returns an empty batch of the same kind on the same pool.
 func (g *Games) New() *Games { return newGames(g.Tables, g.pool, g.ordered) }
 
+// SameKind reports whether New of either makes the same: their rules, their
+// workers, and whether decks are given.
+func (g *Games) SameKind(other *Games) bool {
+	return g.Config == other.Config && g.pool == other.pool && g.ordered == other.ordered
+}
+
 func newGames(t *Tables, pool *vec.Pool, ordered bool) *Games {
 	g := &Games{Tables: t, pool: pool, ordered: ordered}
 	g.Share(pool)

@@ -8,6 +8,7 @@ import (
 	"vtrain/cfr"
 	"vtrain/cfr/arena"
 	"vtrain/cfr/run"
+	"vtrain/cfr/search"
 	"vtrain/encode"
 	"vtrain/rules"
 	"vtrain/vec"
@@ -124,6 +125,61 @@ func TestOpen(t *testing.T) {
 		if err := Close(a); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAdviceInTheLayoutsActions: of the rows that were asked about, whichever
+// those are, a learner hears what search says, in its own layout's actions.
+func TestAdviceInTheLayoutsActions(t *testing.T) {
+	cfg := limited("mid", 40)
+	a, err := Open(mustParse(t, trained(t, "mid")+"@search")[0], cfg, 10, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Close(a)
+	layout, err := encode.New("cards-sorted", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, ok := AsActor(a, layout).(cfr.Adviser)
+	if !ok {
+		t.Fatal("search doesn't advise")
+	}
+	games := rules.NewGames(cfg, nil)
+	games.Deal(9, 1, 0)
+	renamed := 0
+	for range 6 {
+		rows := []int32{1, 4, 5, 8}
+		chosen := make([]int32, len(rows))
+		who.Act(chosen, encode.Wrap(layout, games), rows)
+		for i, row := range rows {
+			actions, p := who.Advice(i)
+			want, _ := a.(*search.Agent).Advice(i)
+			sum, best := float32(0), 0
+			for k := range actions {
+				back := make([]int32, 1)
+				layout.RulesActions(back, games, []int32{row}, actions[k:k+1])
+				if back[0] != want[k] {
+					t.Errorf("row %d: action %d is the rules' %d, search said %d", row, actions[k], back[0], want[k])
+				}
+				if actions[k] != want[k] {
+					renamed++
+				}
+				if sum += p[k]; p[k] > p[best] {
+					best = k
+				}
+			}
+			if sum < .999 || sum > 1.001 || actions[best] != chosen[i] {
+				t.Errorf("row %d: advice %v with %v, chosen %d", row, actions, p, chosen[i])
+			}
+		}
+		all := vec.AllRows(nil, 9)
+		moves := make([]int32, 9)
+		a.Act(moves, games, all)
+		games.Step(all, moves)
+	}
+	if renamed == 0 {
+		t.Error("the layout called every action as the rules do: nothing was tested")
 	}
 }
 

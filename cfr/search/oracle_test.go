@@ -37,6 +37,12 @@ func newPlain(t *testing.T, n network, cfg rules.Config, o Options) plain {
 	t.Helper()
 	l := newLayout(t, n.layout, cfg)
 	shape, params := n.params(l)
+	return plain{o, l, oneRow(t, shape, params), nil}
+}
+
+// oneRow returns an engine that takes a row at a time.
+func oneRow(t *testing.T, shape nets.MLP, params nets.Params) nets.Engine {
+	t.Helper()
 	engine, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: []int{1}, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +50,7 @@ func newPlain(t *testing.T, n network, cfg rules.Config, o Options) plain {
 	t.Cleanup(engine.Close)
 	engine.Load(params)
 	engine.Seal()
-	return plain{o, l, engine, nil}
+	return engine
 }
 
 // policy returns the moves and their probabilities.
@@ -154,14 +160,7 @@ func truncate(t *testing.T, a *Agent, s *plain) {
 		t.Fatal(err)
 	}
 	a.Truncate(critic)
-	engine, err := cpu.NewEngine(shape, nets.EngineOptions{Buckets: []int{1}, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(engine.Close)
-	engine.Load(params)
-	engine.Seal()
-	open := encode.NewCritic(s.layout)
+	engine, open := oneRow(t, shape, params), encode.NewCritic(s.layout)
 	s.critic = func(g *rules.Game) float64 {
 		x, y := make([]float32, open.Width()), make([]float32, 1)
 		open.ObserveOpenGame(x, g, g.Player())

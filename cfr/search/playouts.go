@@ -24,9 +24,14 @@ type playouts struct {
 	movers  []uint8
 }
 
-// follow makes room for playouts of games like these, at most so many.
+// follow makes room for playouts of games like these, at most so many. A learner
+// asks about two states in turn: for games of a kind the memory stays.
 func (p *playouts) follow(g *rules.Games, layout encode.Layout, most int) {
-	p.from, p.games = g, g.New()
+	like := p.from != nil && p.from.SameKind(g)
+	if p.from = g; like {
+		return
+	}
+	p.games = g.New()
 	p.games.Limit(most)
 	p.view = encode.Wrap(layout, p.games)
 }

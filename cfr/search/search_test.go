@@ -324,6 +324,11 @@ func TestMemoryIsBounded(t *testing.T) {
 	if got := testing.AllocsPerRun(2, func() { a.Act(dst, g, rows) }); got != 0 {
 		t.Errorf("%v allocations, expected none", got)
 	}
+	room, other := a.playouts.games, g.New()
+	other.Deal(most, 2, 0)
+	if a.Act(dst, other, rows); a.playouts.games != room {
+		t.Error("other games of the same kind got playouts of their own")
+	}
 	if got := a.playouts.games.Rows(); got < o.Rows/4 {
 		t.Errorf("%d playouts at once, expected nearly %d", got, o.Rows)
 	}
